@@ -1,0 +1,1 @@
+"""The world behind the ports, one library a module. Nothing here decides anything."""

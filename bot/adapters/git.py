@@ -1,0 +1,244 @@
+"""One repository's branches, read and moved by the git command line from a private bare cache; never a checkout."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from bot.adapters.gitcli import REMOTE_S, GitCommand, Remote, check_branch, check_oid, check_path, meaning
+from bot.errors import BadInput, Missing, Refusal
+from bot.ports import Process
+
+EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+_LISTINGS, _BATCH, _BLOB_BYTES = 8, 128, 64_000_000
+_FILE_MODES = ("100644", "100755")
+_MOVED = (" ", "*")
+# The server's words when somebody else moved first; any other rejection is a rule of the server.
+_RACE = re.compile(r"non-fast-forward|fetch first|cannot lock ref|failed to (?:lock|update ref)|"
+                   r"already exists|stale info")
+_UNSURE = re.compile(r"failed to report|remote failure|unpacker error")
+Listing = Mapping[str, tuple[str, str]]
+
+
+class CommandGit:
+    """Satisfies the Git port for `remote` (URL or folder), working in `cache`; one thread at a time.
+
+    Branches named in `shallow` are fetched with depth 1 (the ledger: `contains` sees one commit there), all others
+    with their whole history; all without file contents where the server can, which are fetched when read. A folder
+    listed by `entries` is fetched whole at its first read: 500 bumps are one request, not 500.
+    """
+
+    def __init__(self, process: Process, remote: str, cache: Path, *, name: str, email: str, token: str | None = None,
+                 shallow: Collection[str] = ()) -> None:
+        if re.search(r"[<>\x00-\x1f]", name + email) or not name.strip() or not email.strip():
+            raise BadInput("not a name and address for commits", "use plain words without < and >")
+        self._git = GitCommand(process, Path(cache).absolute(), Remote.parse(remote), token=token)
+        self._identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
+                          for what, value in (("NAME", name), ("EMAIL", email))}
+        self._shallow = frozenset(shallow)
+        self._listings: OrderedDict[str, Listing] = OrderedDict()
+        self._listed: dict[tuple[str, str], bool] = {}
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+
+    def tip(self, branch: str) -> str | None:
+        """Fetches a branch and tells its commit; None when it does not exist."""
+        ref = f"refs/heads/{check_branch(branch)}"
+        told = self._git.run("ls-remote", "--refs", "origin", ref, limit_s=REMOTE_S).decode("utf-8", "replace")
+        rows = (line.partition("\t") for line in told.splitlines())
+        there = next((oid for oid, _, name in rows if name == ref), None)
+        if there is None:
+            return None
+        if self._known(branch) == there:
+            return there
+        self._fetch(branch)
+        return self._known(branch)
+
+    def read(self, oid: str, path: str) -> bytes | None:
+        """A plain file's content; None when there is none (symbolic links are not followed)."""
+        mode, blob = self._listing(oid).get(check_path(path), ("", ""))
+        if mode not in _FILE_MODES:
+            return None
+        if blob == EMPTY:
+            return b""
+        if blob not in self._blobs:
+            self._load(oid, path, blob)
+        return self._blobs[blob]
+
+    def entries(self, oid: str, folder: str = "") -> Mapping[str, str]:
+        """Every plain file below a folder of a commit: path -> object id."""
+        listing, folder = self._listing(oid), folder.rstrip("/")
+        below = f"{check_path(folder)}/" if folder else ""
+        found = {path: blob for path, (mode, blob) in listing.items() if mode in _FILE_MODES and path.startswith(below)}
+        if folder and found:
+            self._listed.setdefault((oid, below), False)
+        return found
+
+    def commit(self, parents: Sequence[str], changes: Mapping[str, bytes | None], message: str, *,
+               when: datetime) -> str:
+        """A commit on the first parent's tree with these files written (None removes); modes stay as they are."""
+        listing = self._listing(parents[0]) if parents else {}
+        _check_changes(listing, changes)
+        if "\0" in message or not message.strip():
+            raise BadInput("not a commit message", "write a line of text")
+        with tempfile.TemporaryDirectory(dir=self._git.folder, prefix="work-") as folder:
+            tree = self._tree(Path(folder), parents, listing, changes)
+        date = f"{int(when.timestamp())} +0000"
+        env = {**self._identity, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        ancestry = [word for parent in parents for word in ("-p", check_oid(parent))]
+        return self._git.run("commit-tree", tree, *ancestry, stdin=message.encode(), env=env).decode().strip()
+
+    def push(self, branch: str, oid: str) -> bool:
+        """Fast-forward only. True when this push moved the branch; False when refused or already there."""
+        ref = f"refs/heads/{check_branch(branch)}"
+        code, out, err = self._git.answer("push", "--porcelain", "--no-verify", "origin", f"{check_oid(oid)}:{ref}",
+                                          limit_s=REMOTE_S)
+        for line in out.decode("utf-8", "replace").splitlines():
+            flag, _, rest = line.partition("\t")
+            names, _, summary = rest.partition("\t")
+            if len(flag) == 1 and names.endswith(f":{ref}"):
+                return self._moved(branch, oid, flag, summary, code)
+        raise meaning("push", err)
+
+    def contains(self, oid: str, ancestor: str) -> bool:
+        """Whether `ancestor` is reachable from `oid`; it need not be known here: what was never fetched is not."""
+        return check_oid(ancestor) in self._git.run("rev-list", "--end-of-options", check_oid(oid)).decode().split()
+
+    def author(self, oid: str) -> str:
+        """The e-mail address of a commit's committer."""
+        head = self._objects([check_oid(oid)], "commit")[oid].partition(b"\n\n")[0].decode("utf-8", "replace")
+        line = next((line for line in head.splitlines() if line.startswith("committer ")), "")
+        return line.rpartition(">")[0].rpartition("<")[2]
+
+    def _known(self, branch: str) -> str | None:
+        code, out, _ = self._git.answer("show-ref", "--verify", "--hash", f"refs/remotes/origin/{branch}")
+        return out.decode().strip() if code == 0 else None
+
+    def _fetch(self, branch: str) -> None:
+        """The `+` moves our own note of the branch, which may be rewound by whoever owns it; it never travels."""
+        refspec = f"+refs/heads/{branch}:refs/remotes/origin/{branch}"
+        common = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+        depth = ("--depth=1",) if branch in self._shallow else ()
+        code, _, err = self._git.answer("fetch", *common, *depth, "--filter=blob:none", "origin", refspec,
+                                        limit_s=REMOTE_S)
+        if code == 0:
+            return
+        # A server that knows neither depth nor filter (plain files over http) still serves whole histories.
+        if re.search(rb"dumb http|shallow|filter|capabilit", err):
+            self._git.run("fetch", *common, "origin", refspec, limit_s=REMOTE_S)
+            return
+        raise meaning("fetch", err)
+
+    def _moved(self, branch: str, oid: str, flag: str, summary: str, code: int) -> bool:
+        if flag in _MOVED and code == 0:
+            self._git.run("update-ref", f"refs/remotes/origin/{branch}", oid)
+            return True
+        if flag == "!" and _UNSURE.search(summary):
+            raise meaning("push", summary.encode())
+        if flag == "!" and "[rejected]" not in summary and not _RACE.search(summary):
+            raise Refusal(f"the repository refuses a push to {branch}: {meaning('push', summary.encode()).reason}",
+                          "look at the branch's rules and at the account's rights")
+        return False
+
+    def _listing(self, oid: str) -> Listing:
+        if check_oid(oid) not in self._listings:
+            out = self._git.run("ls-tree", "-r", "-z", "--full-tree", oid)
+            made: dict[str, tuple[str, str]] = {}
+            for row in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+                facts, _, path = row.partition("\t")
+                mode, _, blob = facts.split(" ")
+                made[path] = (mode, blob)
+            self._listings[oid] = made
+            while len(self._listings) > _LISTINGS:
+                self._listings.popitem(last=False)
+        self._listings.move_to_end(oid)
+        return self._listings[oid]
+
+    def _load(self, oid: str, path: str, blob: str) -> None:
+        """Reads a blob, and with it what stands after it in the folder that the caller listed."""
+        below = next((folder for commit, folder in self._listed if commit == oid and path.startswith(folder)), None)
+        wanted = [blob]
+        if below is not None:
+            self._complete(oid, below)
+            rows = sorted((name, row[1]) for name, row in self._listing(oid).items()
+                          if name > path and name.startswith(below) and row[0] in _FILE_MODES)
+            wanted += [other for _, other in rows if other != EMPTY and other not in self._blobs][: _BATCH - 1]
+        self._blobs.update(self._objects(list(dict.fromkeys(wanted)), "blob"))
+        self._blobs.move_to_end(blob)
+        total = sum(map(len, self._blobs.values()))
+        while total > _BLOB_BYTES and len(self._blobs) > 1:
+            total -= len(self._blobs.popitem(last=False)[1])
+
+    def _complete(self, oid: str, below: str) -> None:
+        """Fetches the contents that a folder lacks here, in one request (left to itself, git asks for each alone)."""
+        if self._listed[oid, below]:
+            return
+        out = self._git.run("rev-list", "--objects", "--no-object-names", "--missing=print", "--end-of-options",
+                            f"{oid}:{below.rstrip('/')}").decode()
+        missing = [line[1:] for line in out.splitlines() if line.startswith("?") and line[1:] != EMPTY]
+        if missing:
+            self._git.run("-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags",
+                          "--no-write-fetch-head", "--no-recurse-submodules", "--filter=blob:none", "--stdin", "origin",
+                          stdin="".join(f"{line}\n" for line in missing).encode(), limit_s=REMOTE_S)
+        self._listed[oid, below] = True
+
+    def _objects(self, oids: Sequence[str], kind: str) -> dict[str, bytes]:
+        out = self._git.run("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode(), limit_s=REMOTE_S)
+        made, at = {}, 0
+        for oid in oids:
+            end = out.index(b"\n", at)
+            words = out[at:end].decode().split(" ")
+            if words[1:2] != [kind]:
+                raise Missing(f"{oid} is not a {kind} of this repository", "fetch the branch that holds it")
+            at = end + 1 + int(words[2])
+            made[oid] = out[end + 1 : at]
+            at += 1
+        return made
+
+    def _tree(self, folder: Path, parents: Sequence[str], listing: Listing, changes: Mapping[str, bytes | None]) -> str:
+        """The tree's id, made in an index of its own. `--missing-ok`: the other files' contents were never fetched."""
+        index = {"GIT_INDEX_FILE": str(folder / "index")}
+        self._git.run("read-tree", *(parents[:1] or ["--empty"]), env=index)
+        written = [path for path, data in changes.items() if data is not None]
+        files = [folder / str(number) for number in range(len(written))]
+        for path, file in zip(written, files, strict=True):
+            file.write_bytes(changes[path] or b"")
+        names = "".join(f"{file}\n" for file in files).encode()
+        blobs = self._git.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names).decode().split()
+        rows = [f"0 {'0' * 40}\t{path}" for path, data in changes.items() if data is None]
+        modes = [listing[path][0] if path in listing else _FILE_MODES[0] for path in written]
+        rows += [f"{mode} {blob}\t{path}" for mode, blob, path in zip(modes, blobs, written, strict=True)]
+        told = "".join(f"{row}\0" for row in rows).encode()
+        self._git.run("update-index", "-z", "--index-info", stdin=told, env=index)
+        return self._git.run("write-tree", "--missing-ok", env=index).decode().strip()
+
+
+def _check_changes(listing: Listing, changes: Mapping[str, bytes | None]) -> None:
+    """Each path is one, and no file stands where a folder must be; links and submodules are not written over."""
+    kept = {path for path in listing if changes.get(path, b"") is not None}
+    after = kept | {path for path, data in changes.items() if data is not None}
+    folders: set[str] = set()
+    for path in after:
+        while (path := path.rpartition("/")[0]) and path not in folders:
+            folders.add(path)
+    for path, data in changes.items():
+        check_path(path)
+        if data is not None and path in listing and listing[path][0] not in _FILE_MODES:
+            raise BadInput("a symbolic link or submodule stands here", "name the file itself", file=path)
+    for path in sorted(after & folders):
+        raise BadInput("this is a file and a folder at once", "choose another path", file=path)
+
+
+def init_bare(process: Process, folder: Path) -> Path:
+    """A bare repository to push to, made when absent: it refuses rewinds and deletions, and serves without contents."""
+    folder = Path(folder).absolute()
+    if (folder / "HEAD").exists():
+        return folder
+    git = GitCommand(process, folder, Remote.parse(str(folder)))
+    for key, value in (("receive.denyNonFastForwards", "true"), ("receive.denyDeletes", "true"),
+                       ("uploadpack.allowFilter", "true"), ("uploadpack.allowAnySHA1InWant", "true")):
+        git.run("config", key, value)
+    return git.folder

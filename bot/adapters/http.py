@@ -1,0 +1,192 @@
+"""Reading over HTTP: one client, limits on everything, and every failure folded into our few errors.
+
+httpx raises some twenty kinds of exception and follows what it is told; here a read has a byte limit and a total time
+(a body that drips one byte a second defeats a read time-out), redirects are the caller's decision, and only reads are
+ever retried: a 502 that came after the effect made two comments once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from typing import Any, BinaryIO, TypeVar
+
+import httpx
+from msgspec import Struct
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
+
+from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
+from bot.ports import Clock
+from bot.strict import json_value
+
+T = TypeVar("T")
+USER_AGENT = "bumpbot (container image bumps; reads only)"
+CONNECT_S, READ_S, TOTAL_S = 10.0, 30.0, 120.0
+MAX_BODY = 32_000_000
+ATTEMPTS = 4
+LONGEST_WAIT_S = 60.0
+
+
+class Busy(Unreachable):
+    """The server asks for patience (429, 5xx, a spent limit) or the line broke; `after_s` is what it asked for."""
+
+    def __init__(self, reason: str, hint: str = "", *, after_s: float | None = None) -> None:
+        self.after_s = after_s
+        super().__init__(reason, hint)
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """A response read whole. Header names are lower-case."""
+
+    url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON, without duplicate keys, NaN or Infinity; BadInput names the URL."""
+        try:
+            return json_value(self.body.decode("utf-8"), file=plain(self.url))
+        except UnicodeDecodeError as error:
+            raise BadInput("not UTF-8", f"look at byte {error.start}", file=plain(self.url)) from None
+
+
+def make_client(*, transport: httpx.BaseTransport | None = None, headers: Mapping[str, str] | None = None,
+                connect_s: float = CONNECT_S, read_s: float = READ_S) -> httpx.Client:
+    """The only place where an httpx client is made: no redirects, no environment (proxies, .netrc), bounded waits."""
+    return httpx.Client(
+        transport=transport, follow_redirects=False, trust_env=False, max_redirects=0,
+        timeout=httpx.Timeout(read_s, connect=connect_s, pool=connect_s),
+        limits=httpx.Limits(max_connections=20, max_keepalive_connections=10),
+        headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip", **(headers or {})})
+
+
+def plain(url: str) -> str:
+    """A URL as it may be stored and shown: without query, fragment or user, which carry tokens and signatures."""
+    parts = httpx.URL(url)
+    return str(parts.copy_with(query=None, fragment=None, userinfo=b""))
+
+
+def fetch(client: httpx.Client, method: str, url: str, *, headers: Mapping[str, str] | None = None,
+          limit: int = MAX_BODY, total_s: float = TOTAL_S) -> Answer:
+    """One request, its body read whole; any status is an answer. More than `limit` bytes is a BadInput."""
+    with _open(client, method, url, headers, total_s) as (response, deadline):
+        body = b"" if method == "HEAD" else b"".join(_chunks(response, url, limit, deadline))
+        return Answer(url=url, status=response.status_code, headers=_headers(response), body=body)
+
+
+def stream(client: httpx.Client, url: str, into: BinaryIO, *, headers: Mapping[str, str] | None = None,
+           limit: int, total_s: float) -> int:
+    """Writes a body into a file as it comes and tells how many bytes; statuses other than 2xx raise as `check` says."""
+    with _open(client, "GET", url, headers, total_s) as (response, deadline):
+        if not 200 <= response.status_code < 300:
+            check(Answer(url=url, status=response.status_code, headers=_headers(response), body=b""), plain(url))
+        return sum(into.write(chunk) for chunk in _chunks(response, url, limit, deadline))
+
+
+def check(answer: Answer, what: str, *, now: float | None = None) -> Answer:
+    """A 2xx answer as it is. 404 is Missing, 401 and 403 a Refusal, 429 and 5xx Busy, all else a Refusal; `what` names
+    what was asked for. `now` (epoch seconds) lets a rate limit's reset time count as a wait."""
+    status = answer.status
+    if 200 <= status < 300:
+        return answer
+    if status in (404, 410):
+        raise Missing(f"{what}: not there ({status})", "check the name; it may be gone, private, or not published yet")
+    told = answer.headers
+    spent = told.get("x-ratelimit-remaining") == "0" or told.get("ratelimit-remaining", "").partition(";")[0] == "0"
+    if status == 429 or status >= 500 or (status == 403 and (spent or "retry-after" in answer.headers)):
+        limited = status in (403, 429)
+        raise Busy(f"{what}: {'rate limit reached' if limited else 'server error'} ({status})",
+                   "log in for a higher limit, or wait" if limited else "try again later",
+                   after_s=wait_asked(answer, now=now))
+    if status in (401, 403):
+        raise Refusal(f"{what}: access refused ({status})", "check the credentials and what they may read")
+    if 300 <= status < 400:
+        raise Refusal(f"{what}: redirected ({status}), which is not followed here", "name the place it moved to")
+    raise Refusal(f"{what}: the server refused the request ({status})", "the request or its address is wrong")
+
+
+def wait_asked(answer: Answer, *, now: float | None = None) -> float | None:
+    """Seconds the server asked us to wait: Retry-After (seconds or a date), else the rate limit's reset time."""
+    asked = answer.headers.get("retry-after", "").strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked)
+    reset = answer.headers.get("x-ratelimit-reset", "").strip()
+    if asked:
+        try:
+            reset = str(int(parsedate_to_datetime(asked).timestamp()))
+        except (TypeError, ValueError, OverflowError):
+            return None
+    if now is not None and reset.isascii() and reset.isdigit() and len(reset) < 12:
+        return max(0.0, float(reset) - now)
+    return None
+
+
+def retry_read(clock: Clock, read: Callable[[], T], *, attempts: int = ATTEMPTS) -> T:
+    """Runs a read again while it raises Busy, waiting on the given clock: as long as the server asked, else 1, 2, 4 s.
+
+    A server that asks for more than a minute is not waited for: waiting is returning, and a later wake tries again.
+    """
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.after_s if isinstance(error, Busy) else None
+        return asked if asked is not None else float(2 ** (state.attempt_number - 1))
+
+    def stop(state: RetryCallState) -> bool:
+        return stop_after_attempt(attempts)(state) or wait(state) > LONGEST_WAIT_S
+
+    return Retrying(sleep=clock.sleep, wait=wait, stop=stop, retry=retry_if_exception_type(Busy), reraise=True)(read)
+
+
+@contextmanager
+def _open(client: httpx.Client, method: str, url: str, headers: Mapping[str, str] | None,
+          total_s: float) -> Iterator[tuple[httpx.Response, float]]:
+    deadline = time.monotonic() + total_s
+    shown = _shown(url)
+    try:
+        with client.stream(method, url, headers=dict(headers or {})) as response:
+            yield response, deadline
+    except BumpbotError:
+        raise
+    except httpx.TimeoutException:
+        raise Busy(f"{shown}: no answer in time", "try again later") from None
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
+        raise BadInput(f"{shown}: not an address that can be asked ({error})", "write http(s)://host/path") from None
+    except (httpx.DecodingError, httpx.LocalProtocolError) as error:
+        raise BadInput(f"{shown}: the answer cannot be read ({error})", "the server or a header is broken") from None
+    except httpx.HTTPError as error:
+        raise Busy(f"{shown}: {_cause(error)}", "check the network; a later wake tries again") from None
+
+
+def _chunks(response: httpx.Response, url: str, limit: int, deadline: float) -> Iterator[bytes]:
+    """Decoded bytes, counted after decompression: a small answer may hold gigabytes."""
+    declared = response.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared) > limit:
+        raise BadInput(f"{plain(url)}: an answer of {declared} bytes", f"at most {limit} are read here")
+    read = 0
+    for chunk in response.iter_bytes(65536):
+        read += len(chunk)
+        if read > limit:
+            raise BadInput(f"{plain(url)}: an answer of more than {limit} bytes", "it is not read further")
+        if time.monotonic() > deadline:
+            raise Busy(f"{plain(url)}: the answer came too slowly", "try again later")
+        yield chunk
+
+
+def _headers(response: httpx.Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+def _shown(url: str) -> str:
+    try:
+        return plain(url)
+    except (httpx.InvalidURL, UnicodeError, ValueError):
+        return repr(url[:80])
+
+
+def _cause(error: httpx.HTTPError) -> str:
+    words = str(error).splitlines()
+    return words[0][:200] if words and words[0] else type(error).__name__

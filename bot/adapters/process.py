@@ -1,0 +1,111 @@
+"""Other programs, run without a shell, under limits of time and of output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from bot.errors import BadInput, Missing, Unreachable
+
+_CHUNK = 65_536
+_GRACE_S = 5.0
+
+
+class LocalProcess:
+    """Satisfies the Process port. `out_limit` and `err_limit` are bytes; `path` is the PATH programs are found on."""
+
+    def __init__(self, *, path: str | None = None, out_limit: int = 256_000_000, err_limit: int = 4_000_000) -> None:
+        self._path = os.environ.get("PATH", os.defpath) if path is None else path
+        self._out_limit, self._err_limit = out_limit, err_limit
+
+    def run(self, argv: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None,
+            limit_s: float = 60.0, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+        """Exit code, stdout, stderr; the environment is exactly `env` plus PATH.
+
+        Raises Missing when there is no such program, Unreachable past `limit_s` seconds (the program and what it
+        started are killed), BadInput past the output limits.
+        """
+        child = self._start(argv, cwd, env or {})
+        too_much = threading.Event()
+        out, err = bytearray(), bytearray()
+        threads = [
+            _spawn(_feed, child.stdin, stdin),
+            _spawn(_drain, child.stdout, out, self._out_limit, too_much, child),
+            _spawn(_drain, child.stderr, err, self._err_limit, too_much, child),
+        ]
+        late = not _ended(child, threads, limit_s)
+        _kill(child)
+        for thread in threads:
+            thread.join(_GRACE_S)
+        if too_much.is_set():
+            raise BadInput(f"{argv[0]} wrote more than {self._out_limit} bytes", "look at what it was asked for")
+        if late:
+            raise Unreachable(f"{argv[0]} did not end within {limit_s:g} s", "a later wake tries again")
+        return child.returncode, bytes(out), bytes(err)
+
+    def _start(self, argv: Sequence[str], cwd: Path | None, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                list(argv), cwd=cwd, env={"PATH": self._path, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True)
+        except FileNotFoundError as error:
+            what = "folder" if cwd is not None and not Path(cwd).is_dir() else "program"
+            raise Missing(f"no such {what}: {error.filename}", "install it or correct the name") from None
+        except (NotADirectoryError, PermissionError) as error:
+            raise Missing(f"cannot run {argv[0]}: {error.strerror}", "look at its permissions") from None
+
+
+def _spawn(work, *args) -> threading.Thread:
+    thread = threading.Thread(target=work, args=args, daemon=True)
+    thread.start()
+    return thread
+
+
+def _feed(pipe: IO[bytes], data: bytes) -> None:
+    # A program may end without reading all of its input; that is its exit code's matter, not an error of ours.
+    try:
+        pipe.write(data)
+        pipe.close()
+    except (BrokenPipeError, ValueError, OSError):
+        pass
+
+
+def _drain(pipe: IO[bytes], into: bytearray, limit: int, too_much: threading.Event, child: subprocess.Popen) -> None:
+    while chunk := pipe.read1(_CHUNK):  # type: ignore[attr-defined]
+        into += chunk
+        if len(into) > limit:
+            too_much.set()
+            _kill(child)
+            break
+    pipe.close()
+
+
+def _ended(child: subprocess.Popen, threads: Sequence[threading.Thread], limit_s: float) -> bool:
+    """Whether the program ended in time and closed its outputs; a grandchild may hold them open after it."""
+    until = time.monotonic() + limit_s
+    try:
+        child.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        return False
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return not any(thread.is_alive() for thread in threads)
+
+
+def _kill(child: subprocess.Popen) -> None:
+    """Ends the whole session that `run` started: git leaves helpers behind that would keep the pipes open."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    if child.poll() is None:
+        try:
+            child.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            pass

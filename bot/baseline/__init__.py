@@ -1,0 +1,8 @@
+"""Which published points a candidate is compared with, and what cannot be verified about them."""
+
+from __future__ import annotations
+
+from bot.baseline.freeze import freeze
+from bot.baseline.match import Match, match
+
+__all__ = ["Match", "freeze", "match"]

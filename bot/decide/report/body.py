@@ -1,0 +1,96 @@
+"""The pull request's body: goal, frozen baseline, state, one line an attempt."""
+
+from __future__ import annotations
+
+from bot.decide.report.parts import COLUMNS, spent, state, values
+from bot.model.bump import Bump, Ended
+from bot.model.record import AttemptLine, BaselineBlock, Cell, Line, Proposal, Table
+from bot.model.result import Baseline, Score
+from bot.model.run import Run
+
+
+def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
+    """The body as it should read now; `ended` is the outcome being decided in this very look, if any."""
+    subject, plan = bump.subject, bump.subject.plan
+    recipe = subject.family[0]
+    throughput = [point for point in recipe.points if point.kind == "throughput"]
+    return Proposal(
+        recipe=recipe.key,
+        engine=recipe.framework,
+        old=subject.candidate.old,
+        new=subject.candidate.new,
+        text=subject.candidate.text,
+        settings=recipe.settings,
+        concurrencies=tuple(sorted({point.concurrency for point in throughput})),
+        evals=tuple(sorted({point.eval.task for point in recipe.points if point.eval})),
+        lines_changed=len(plan.sites),
+        files_changed=len({site.file for site in plan.sites}),
+        only_image=plan.scope.only_image,
+        rows_changed=plan.scope.changed_rows,
+        repushed=subject.candidate.repushed,
+        comparisons=plan.comparisons,
+        baseline=baseline_block(plan.baseline) if plan.baseline else None,
+        missing_baseline=plan.missing_baseline,
+        state=state(bump, ended),
+        attempts=attempt_lines(bump),
+        notes=plan.notes,
+    )
+
+
+def baseline_block(baseline: Baseline) -> BaselineBlock:
+    """The frozen baseline as a table, with its evals and what could not be verified."""
+    old = values(baseline.rows)
+    lines = tuple(
+        Line(concurrency=concurrency, cells=tuple(_old(old, concurrency, metric) for metric in COLUMNS))
+        for concurrency in sorted({concurrency for concurrency, metric in old if metric in COLUMNS})
+    )
+    scores = tuple(
+        Score(concurrency=row.point.concurrency, task=row.task or "", metric=row.stat or "", value=row.value, n=row.n or 0)
+        for row in baseline.rows
+        if row.metric == "eval"
+    )
+    return BaselineBlock(
+        date=baseline.date, run=baseline.run, attempt=baseline.attempt, head=baseline.head, pull=baseline.pull,
+        fingerprint=baseline.fingerprint, table=Table(metrics=COLUMNS, lines=lines, baseline_run=baseline.run),
+        scores=scores, notes=baseline.notes, source=baseline.source,
+    )
+
+
+def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:
+    """One line an attempt: the smokes by their number, then the final sweep that ran on the last head."""
+    lines: list[AttemptLine] = []
+    tested = [head for head in bump.memory.heads if head.why in ("proposal", "repair")]
+    for number, head in enumerate(tested):
+        runs = [run for run in bump.world.runs if run.stage == "smoke" and run.head == head.sha]
+        lines.append(_line(number, head.sha, runs))
+    sweeps = [run for run in bump.world.runs if run.stage == "sweep" and run.conclusion != "skipped"]
+    if sweeps:
+        newest = max(sweeps, key=lambda run: (run.created, run.id))
+        lines.append(_line(None, newest.head, [newest]))
+    return tuple(lines)
+
+
+def _line(number: int | None, head: str, runs: list[Run]) -> AttemptLine:
+    run = max(runs, key=lambda run: (run.created, run.id)) if runs else None
+    return AttemptLine(
+        number=number, head=head, run=run.id if run else None, attempt=run.attempt if run else None,
+        result=_result(run), gpu_hours=sum(spent(run) for run in runs),
+    )
+
+
+def _result(run: Run | None) -> str:
+    """A word of the glossary: waiting, running, passed, failed or cancelled, judged by job."""
+    from bot.decide.phase import failed_jobs
+
+    if run is None:
+        return "waiting"
+    if failed_jobs(run) and run.conclusion != "cancelled":
+        return "failed"
+    if not run.terminal:
+        return "running"
+    return "cancelled" if run.conclusion == "cancelled" else "passed"
+
+
+def _old(old: dict[tuple[int, str], float], concurrency: int, metric: str) -> Cell:
+    value = old.get((concurrency, metric))
+    return Cell(metric=metric, old=value, missing=None if value is not None else "not-published")

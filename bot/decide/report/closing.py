@@ -1,0 +1,68 @@
+"""The comments at the end, and the short answers in between."""
+
+from __future__ import annotations
+
+from bot import budget
+from bot.decide.report.parts import run_line, spent, state
+from bot.model.bump import Bump, Ended
+from bot.model.outcome import ENDINGS, Outcome
+from bot.model.record import Finishing, Follow, LastWords, Status, Stop
+
+# Outcomes that a run or a file has proven: under these nothing may say that the image was not judged.
+PROVEN = frozenset({Outcome.VALIDATED, Outcome.REGRESSED, Outcome.FAILED, Outcome.INCOMPATIBLE})
+
+
+def stop(bump: Bump, ended: Ended) -> Stop:
+    """Why it stops, with the figures that decided it and what would have been next."""
+    judged = bump.judged(ended.run) if ended.run else None
+    limits = bump.subject.limits
+    return Stop(
+        outcome=ended.outcome,
+        cause=ended.cause,
+        head=bump.head or "",
+        why=ended.why,
+        scores=tuple(score for score in (judged.scores if judged else ()) if score.passed is False),
+        repairs=bump.memory.repairs_used,
+        repairs_max=limits.repairs,
+        gpu_hours=sum(spent(run) for run in bump.world.runs),
+        cap=limits.gpu_hours,
+        follow=_follow(bump, ended),
+    )
+
+
+def finishing(bump: Bump, ended: Ended) -> Finishing:
+    return Finishing(outcome=ended.outcome, runs=tuple(run.id for run in bump.world.runs if not run.terminal))
+
+
+def last_words(bump: Bump, ended: Ended) -> LastWords:
+    """Every run of ours with its reason, in the order they began."""
+    ending = ENDINGS[ended.outcome]
+    return LastWords(
+        outcome=ended.outcome,
+        cause=ended.cause,
+        proven=ended.outcome in PROVEN,
+        why=ended.why,
+        repairs=bump.memory.repairs_used,
+        repairs_max=bump.subject.limits.repairs,
+        gpu_hours=sum(spent(run) for run in bump.world.runs),
+        runs=tuple(run_line(bump, run) for run in sorted(bump.world.runs, key=lambda run: (run.created, run.id))),
+        branch=bump.subject.rules.branch,
+        branch_kept=ending.branch == "kept",
+        next=ending.next,
+        retry=ending.retry,
+        closed=ending.pull == "close",
+    )
+
+
+def status(bump: Bump, *, about: str, by: str | None) -> Status:
+    return Status(about=about, by=by, state=state(bump, bump.memory.ended))
+
+
+def _follow(bump: Bump, ended: Ended) -> Follow | None:
+    wanted = ended.wanted
+    if wanted is None:
+        return None
+    return Follow(
+        repair=wanted.id, why=wanted.why, changes=wanted.changes, files=wanted.files,
+        forecast=ended.forecast, left=budget.left(bump), obstacle=wanted.obstacle,
+    )

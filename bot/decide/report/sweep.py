@@ -1,0 +1,46 @@
+"""The comment of the final full sweep: how its head came about, its runs, its progress, its numbers, its end."""
+
+from __future__ import annotations
+
+from bot.decide.report.parts import COLUMNS, failures, run_line, table
+from bot.model.bump import Bump, Update
+from bot.model.record import SweepReport
+from bot.model.run import Run
+
+PROFILED = (*COLUMNS, "profiled_requests")
+
+
+def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = None) -> SweepReport:
+    """The sweep of the present head; `update` is the line of progress this telling adds to the ones told before."""
+    judged, rules, plan = bump.judged(run.id), bump.subject.rules.sweep, bump.subject.plan
+    head = bump.memory.heads[-1]
+    told = bump.told(f"sweep-{bump.memory.repairs_used}")
+    progress = (*(told.updates if told else ()), *((update,) if update else ()))
+    runs = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head]
+    points = [job for job in run.latest_jobs if job.role == "throughput"]
+    baseline = plan.baseline
+    cut = [samples for samples in (baseline.samples if baseline else ())]
+    first = next((earlier.sha for earlier in bump.memory.heads if earlier.why == "changelog"), None)
+    return SweepReport(
+        head=run.head,
+        base_tip=head.contains_base,
+        synced=head.why == "sync",
+        first_head=first if head.why == "sync" else None,
+        start=rules.start,
+        label=rules.label if rules.start == "label" else None,
+        runs=tuple(run_line(bump, other) for other in sorted(runs, key=lambda other: other.id)),
+        points=len(points),
+        evals=sum(job.role == "eval" for job in run.latest_jobs),
+        concurrencies=tuple(sorted({job.concurrency for job in points if job.concurrency is not None})),
+        progress=progress,
+        table=table(bump, judged.rows, PROFILED, run.id) if judged else None,
+        accounting=judged.accounting if judged else (),
+        scores=judged.scores if judged else (),
+        failures=failures(bump, run, judged),
+        baseline_cut=cut[0].cut if cut else None,
+        baseline_n=cut[0].n if cut else None,
+        verdict=judged.verdict.verdict if judged and judged.verdict else None,
+        void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
+        reasons=judged.verdict.reasons if judged and judged.verdict else (),
+        passed=passed,
+    )

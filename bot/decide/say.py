@@ -1,0 +1,39 @@
+"""When a comment is worth changing: only if what it says changed, and while waiting at most every so often."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+
+import msgspec
+
+from bot.decide import report
+from bot.model.action import Action, OpenPull, Push, Remember, Say
+from bot.model.bump import Bump, Update
+from bot.model.record import Record
+
+
+def digest(record: Record) -> str:
+    """A short fingerprint of what a record says."""
+    return hashlib.sha256(msgspec.json.encode(record, order="deterministic")).hexdigest()[:16]
+
+
+def say(bump: Bump, slot: str, record: Record, *, waiting: bool = False, update: Update | None = None) -> tuple[Say, ...]:
+    """The comment, if it says something new; a waiting one is held back until the last change is old enough."""
+    told = bump.told(slot)
+    if told is not None:
+        if told.digest == digest(record):
+            return ()
+        if waiting and bump.now - told.at < timedelta(minutes=bump.subject.limits.update_minutes):
+            return ()
+    return (Say(slot=slot, record=record, update=update),)
+
+
+def with_body(bump: Bump, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """The pull request's body follows whatever is being done, so that its state line never lags a whole wake behind."""
+    if not actions or any(isinstance(action, OpenPull) for action in actions) or bump.world.pull is None:
+        return actions
+    ended = next((action.fact for action in actions if isinstance(action, Remember)), bump.memory.ended)
+    if any(isinstance(action, Push) for action in actions):
+        return actions  # the head is about to change: the next look writes the body with it
+    return (*actions, *say(bump, "body", report.proposal(bump, ended=ended)))

@@ -1,0 +1,90 @@
+"""The final full sweep: started once the head can merge, followed, stopped as soon as a gate cannot hold any more."""
+
+from __future__ import annotations
+
+from bot import budget
+from bot.decide import ending, report
+from bot.decide.phase import alive_sweeps, failed_jobs, labelled_by, sweep_labels
+from bot.decide.say import say
+from bot.decide.smoke import fill, relabel, respond, strays
+from bot.model.action import Action, Cancel, Dispatch, SetDraft
+from bot.model.bump import Bump, Judged, Update
+from bot.model.outcome import Cause, Outcome
+from bot.model.run import Job, Run
+
+
+def due(bump: Bump, head: str) -> tuple[Action, ...]:
+    """Starts the sweep: by the guest's label, or by our own dispatch; above a threshold a person must have asked."""
+    pull, limits, rules = bump.world.pull, bump.subject.limits, bump.subject.rules.sweep
+    assert pull is not None
+    price = budget.price_sweep(bump)
+    if not budget.affords(bump, price):
+        return ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price)
+    if limits.approve_above is not None and price > limits.approve_above and not _asked(bump):
+        return say(bump, "status", report.status(bump, about="sweep-needs-approval", by=None))
+    ready = () if rules.drafts or not pull.draft else (SetDraft(draft=False, head=head),)
+    if rules.start == "label":
+        return (*strays(bump), *ready, *relabel(bump, head))
+    nonce = f"bumpbot-{bump.id}-sweep-{bump.memory.repairs_used}-{head[:12]}"
+    words = {"head": head, "nonce": nonce, "key": " ".join(recipe.key for recipe in bump.subject.family)}
+    inputs = {name: fill(value, words) for name, value in rules.inputs.items()}
+    return (*strays(bump), *ready, Dispatch(workflow=rules.workflow, ref=rules.ref, inputs=inputs, nonce=nonce, head=head))
+
+
+def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
+    """Follows the newest run; of two for one head the older is stopped, it would measure the same points twice."""
+    doubles = tuple(Cancel(run=other.id) for other in alive_sweeps(bump)[1:] if not other.terminal)
+    update = progress(bump, run)
+    told = bump.told(slot(bump))
+    last = told.updates[-1] if told and told.updates else None
+    fresh = update if last is None or _sets(last) != _sets(update) else None
+    record = report.sweep(bump, run, passed=None, update=fresh)
+    return (*strays(bump), *doubles, *say(bump, slot(bump), record, waiting=True, update=fresh))
+
+
+def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
+    return respond(bump, run, judged)
+
+
+def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
+    """Every job passed: the verdict decides."""
+    verdict = judged.verdict.verdict if judged.verdict else "inconclusive"
+    outcome = {
+        "improved": Outcome.VALIDATED,
+        "neutral": Outcome.VALIDATED,
+        "regressed": Outcome.REGRESSED,
+        "inconclusive": Outcome.UNCERTAIN,
+    }[verdict]
+    told = say(bump, slot(bump), report.sweep(bump, run, passed=True, update=progress(bump, run)))
+    return (*told, *ending.end(bump, outcome, Cause.VERDICT, run=run.id))
+
+
+def progress(bump: Bump, run: Run) -> Update:
+    """Which points and evals passed, run, wait and failed, by their short names."""
+    jobs = [job for job in run.latest_jobs if job.role != "other"]
+
+    def names(*states: str) -> tuple[str, ...]:
+        return tuple(short(job) for job in jobs if (job.conclusion or job.status) in states)
+
+    failed = tuple(short(job) for job in jobs if job in failed_jobs(run))
+    return Update(at=bump.now, passed=names("success"), running=names("in_progress"), queued=names("queued"), failed=failed)
+
+
+def short(job: Job) -> str:
+    """c4 for a point, eval c4 for its eval."""
+    return f"{'eval ' if job.role == 'eval' else ''}c{job.concurrency}"
+
+
+def slot(bump: Bump) -> str:
+    return f"sweep-{bump.memory.repairs_used}"
+
+
+def _sets(update: Update) -> tuple[tuple[str, ...], ...]:
+    return update.passed, update.running, update.queued, update.failed
+
+
+def _asked(bump: Bump) -> bool:
+    """A person asked: kept from an early label, or a sweep label on now that is not ours."""
+    if bump.memory.approvals:
+        return True
+    return any(labelled_by(bump, name) not in (None, bump.world.me) for name in sweep_labels(bump))

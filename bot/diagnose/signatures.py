@@ -1,0 +1,160 @@
+"""The known log signatures: data with their own examples (`knowledge/signatures.yaml`), matched in linear time.
+
+Patterns are RE2, because a real signature took Python's backtracking engine 304 s on one 105 kB line (SECURITY.md rule 12).
+The order of the file is the order of matching: the particular stands before the general.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, get_args
+
+
+import re2
+from msgspec import Struct, field
+
+from bot import strict
+from bot.errors import BadInput
+from bot.model.text import Text
+
+Class = Literal[
+    "engine-regression", "moved-module", "flag-removed", "feature-missing", "arch-unsupported", "oom", "hang", "tool-parser",
+    "eval-gate", "request-errors", "image-missing", "model-not-staged", "disk-full", "node-unhealthy", "package-fetch",
+    "capacity", "runner-retired", "credential", "baseline-gap", "changelog-conflict", "shared-ci-bug", "cancelled-by-concurrency",
+]
+Scope = Literal["repair", "infrastructure", "operator", "stop", "ask", "defer", "sync", "follow", "gate", "symptom", "noise"]
+Layer = Literal["server", "path", "gate", "collect", "client", "end"]
+Role = Literal["frontend", "worker", "benchmark", "eval", "slurm", "infra", "other"]
+CLASSES: tuple[str, ...] = get_args(Class)
+CAPTURE = re.compile(r"[A-Za-z0-9_.:/+-]{1,120}")
+ELLIPSIS = "…"
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
+_OPTIONS = re2.Options()
+_OPTIONS.max_mem = 64 << 20
+_OPTIONS.log_errors = False
+
+
+class Signature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One known line of a log and what it means.
+
+    `layer` says how far downstream the line stands (a client's symptom loses to a server's error); `spans` lets the
+    pattern read a whole traceback instead of its last line; `warning` announces a later failure without being one;
+    `after_shutdown` makes it noise only once the shutdown has begun; `roles` name the logs where it is expected:
+    elsewhere it is believed less. `excerpt` is our own wording with {captures}, the only form fit for the forge.
+    """
+
+    id: str
+    pattern: str
+    class_: Class | None = field(name="class", default=None)
+    scope: Scope
+    layer: Layer = "server"
+    example: str
+    cause: Text
+    excerpt: str
+    repair: str | None = None
+    warning: bool = False
+    spans: bool = False
+    after_shutdown: bool = False
+    roles: tuple[Role, ...] = ()
+
+    def search(self, line: str, block: str = "") -> Any:
+        """The match over a line, or over the traceback block that ends with it when the signature `spans`; None without."""
+        return _compiled(self.pattern).search(block if self.spans and block else line)
+
+    def fill(self, match: Any) -> str:
+        """The excerpt with its captures; what holds more than harmless characters is left out, the log has it."""
+        found = match.groupdict()
+
+        def value(slot: re.Match[str]) -> str:
+            text = found.get(slot[1]) or ""
+            return text if CAPTURE.fullmatch(text) else ELLIPSIS
+
+        return _SLOT.sub(value, self.excerpt)
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    signatures: tuple[Signature, ...]
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    return re2.compile(pattern, options=_OPTIONS)
+
+
+def load(text: str, file: str) -> tuple[Signature, ...]:
+    """The signatures of a YAML text, in matching order; BadInput names file, line and key of what does not hold."""
+    loaded = strict.load(_File, text, file=file).signatures
+    seen: set[str] = set()
+    for index, signature in enumerate(loaded):
+        problem = _problem(signature, seen)
+        if problem:
+            key, reason, hint = problem
+            lines = strict.parse(text, file=file)[1]
+            line = lines.get(("signatures", index, key), lines.get(("signatures", index)))
+            raise BadInput(reason, hint, file=file, line=line, key=f"signatures.{signature.id}.{key}")
+        seen.add(signature.id)
+    return loaded
+
+
+def _problem(signature: Signature, seen: set[str]) -> tuple[str, str, str] | None:
+    if not _ID.fullmatch(signature.id):
+        return "id", "an id is lower-case words joined by hyphens", "rename it"
+    if signature.id in seen:
+        return "id", "this id stands twice", "rename one"
+    try:
+        compiled = _compiled(signature.pattern)
+    except re2.error as error:
+        return "pattern", f"not an RE2 pattern: {_words(error)}", "RE2 has no look-around and no back-references"
+    unknown = set(_SLOT.findall(signature.excerpt)) - set(compiled.groupindex)
+    if unknown:
+        return "excerpt", f"names no group of the pattern: {', '.join(sorted(unknown))}", "name a group or drop the braces"
+    if not compiled.search(signature.example):
+        return "example", "the pattern does not match its own example", "mend one of them"
+    if compiled.search(""):
+        return "pattern", "the pattern matches an empty line", "make it say more"
+    return None
+
+
+def _words(error: Exception) -> str:
+    first = error.args[0] if error.args else error
+    return first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
+
+
+def match(signatures: Iterable[Signature], line: str, block: str = "") -> tuple[Signature, Any] | None:
+    """The first signature that fits a line (with the traceback it ends, if any), and its match."""
+    for signature in signatures:
+        found = signature.search(line, block)
+        if found:
+            return signature, found
+    return None
+
+
+class Matcher:
+    """All signatures asked at once: one pass of one automaton says which lines are worth a closer look."""
+
+    def __init__(self, signatures: Sequence[Signature]) -> None:
+        self.signatures = tuple(signatures)
+        self.spanning = tuple(item for item in self.signatures if item.spans)
+        single = "|".join(f"(?:{_unnamed(item.pattern)})" for item in self.signatures if not item.spans)
+        self._any = re2.compile(single, options=_OPTIONS) if single else None
+
+    def __call__(self, line: str, block: str = "") -> tuple[Signature, Any] | None:
+        if not (self._any and self._any.search(line)) and not self.spanning:
+            return None
+        return match(self.signatures, line, block)
+
+    def touches(self, line: str) -> bool:
+        """Whether any signature that reads single lines fits; cheap, for the millions of lines that say nothing."""
+        return bool(self._any and self._any.search(line))
+
+    def by_id(self, wanted: str) -> Signature | None:
+        return next((item for item in self.signatures if item.id == wanted), None)
+
+
+def _unnamed(pattern: str) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+
+

@@ -1,0 +1,1 @@
+"""References, tags, choice and provenance of container images: pure, and told everything they need."""

@@ -1,0 +1,176 @@
+"""Tag schemes as data: which patterns claim a tag, and the typed values of the fields they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date
+from typing import Any
+
+import re2
+from msgspec import Struct
+
+from bot.errors import BadInput
+from bot.strict import load
+
+CUSTOM = "custom"
+# What must be the same on both sides before anything is ordered.
+LABELS = ("cuda", "rocm", "gpu", "arch", "os", "channel", "variant")
+NUMBERS = ("rc", "post", "dev", "build")
+FIELDS = ("version", *NUMBERS, "date", "time", "commit", *LABELS)
+_SHORTHAND = {"{V}": r"\d+(?:\.\d+){1,3}", "{D}": r"20\d{6}", "{H}": r"[0-9a-f]{7,40}"}
+_ARCH = {"x86_64": "amd64", "x86": "amd64", "aarch64": "arm64"}
+
+
+class Word(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A piece of a platform suffix and the field it fills."""
+
+    field: str
+    pattern: str
+
+
+class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One scheme as `knowledge/tags.yaml` writes it."""
+
+    id: str
+    pattern: str
+    why: str
+    examples: tuple[str, str]
+    but_not: str | None = None
+    platform: tuple[str, ...] = ()
+
+
+class Book(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    words: tuple[Word, ...]
+    schemes: tuple[Entry, ...]
+
+
+class Scheme:
+    """An entry with its patterns compiled; linear time on any tag, so a registry cannot stall us with one."""
+
+    def __init__(self, entry: Entry, words: Iterable[Word], file: str) -> None:
+        self.entry, self.id = entry, entry.id
+        self._whole = _compile(entry.pattern, entry.id, file)
+        self._but_not = _compile(entry.but_not, entry.id, file) if entry.but_not else None
+        self._words = tuple((w.field, _compile(w.pattern, w.field, file)) for w in words if w.field in entry.platform)
+        unknown = set(entry.platform).union(map(_base, self._whole.groupindex)) - {*FIELDS, "platform"}
+        if unknown:
+            raise BadInput(f"no tag field is called {sorted(unknown)[0]}", f"known are {', '.join(FIELDS)}",
+                           file=file, key=entry.id)
+
+    def read(self, tag: str) -> dict[str, str | int] | None:
+        """The typed fields when this scheme claims the tag, else None."""
+        found = self._whole.fullmatch(tag)
+        if found is None or (self._but_not and self._but_not.search(tag)):
+            return None
+        raw: dict[str, list[str]] = {}
+        for name, value in found.groupdict().items():
+            if value is not None and name != "platform":
+                raw.setdefault(_base(name), []).append(value)
+        suffix = found.groupdict().get("platform")
+        if suffix is not None and not self._cut(suffix, raw):
+            return None
+        return _typed(raw)
+
+    def _cut(self, suffix: str, raw: dict[str, list[str]]) -> bool:
+        for piece in suffix.split("-"):
+            for field, pattern in self._words:
+                if found := pattern.fullmatch(piece):
+                    if field in raw and field != "variant":
+                        return False
+                    raw.setdefault(field, []).append(found[1])
+                    break
+            else:
+                return False
+        return True
+
+
+def read(text: str, *, file: str = "knowledge/tags.yaml") -> tuple[Scheme, ...]:
+    """The schemes of a knowledge file; BadInput names the entry that does not hold."""
+    book = load(Book, text, file=file)
+    seen: set[str] = set()
+    for entry in book.schemes:
+        if entry.id in seen or entry.id == CUSTOM:
+            raise BadInput(f"the scheme id {entry.id} is taken", "choose another", file=file, key=entry.id)
+        seen.add(entry.id)
+    return tuple(Scheme(entry, book.words, file) for entry in book.schemes)
+
+
+def _typed(raw: dict[str, list[str]]) -> dict[str, str | int] | None:
+    made: dict[str, str | int] = {}
+    for name in FIELDS:
+        if name not in raw:
+            continue
+        value = _TYPES[name](raw[name])
+        if value is None:
+            return None
+        made[name] = value
+    return made
+
+
+def _number(values: list[str]) -> int:
+    return int(values[0]) if values[0] else 0
+
+
+def _day(values: list[str]) -> str | None:
+    text = values[0]
+    year, month, day = (text[:4], text[4:6], text[6:]) if len(text) == 8 else ("2000", text[:2], text[2:])
+    try:
+        date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    return f"{year}-{month}-{day}" if len(text) == 8 else f"--{month}-{day}"
+
+
+def _time(values: list[str]) -> str | None:
+    hour, minute = values[0][:2], values[0][2:]
+    return f"{hour}:{minute}" if int(hour) < 24 and int(minute) < 60 else None
+
+
+def _commit(values: list[str]) -> str | None:
+    text = values[0]
+    if not any(char.isdigit() for char in text):
+        return None  # `decade`, `facade`: words
+    return None if len(text) == 8 and text.isdigit() and _day([text]) else text
+
+
+def _toolkit(values: list[str]) -> str:
+    """`129` is 12.9, `1301` is 13.0.1, `13` is 13, `13.0.1` stays."""
+    text = values[0]
+    if "." in text or len(text) <= 2:
+        return text
+    return ".".join([text[:2], *text[2:]])
+
+
+def _rocm(values: list[str]) -> str:
+    """`720` is 7.2.0, `72` is 7.2, `7.2.3` stays."""
+    text = values[0]
+    return text if "." in text else ".".join(text)
+
+
+def _system(values: list[str]) -> str:
+    text = values[0]
+    return f"ubuntu{text[6:8]}.{text[8:]}" if text.startswith("ubuntu") and "." not in text else text
+
+
+_TYPES: dict[str, Callable[[list[str]], str | int | None]] = {
+    "version": lambda v: v[0], **dict.fromkeys(NUMBERS, _number), "date": _day, "time": _time, "commit": _commit,
+    "cuda": _toolkit, "rocm": _rocm, "gpu": lambda v: v[0], "arch": lambda v: _ARCH.get(v[0], v[0]), "os": _system,
+    "channel": lambda v: v[0].replace("_", "-"), "variant": lambda v: "-".join(v),
+}
+
+
+def _base(group: str) -> str:
+    return group.removesuffix("_2")
+
+
+def _compile(pattern: str, name: str, file: str) -> Any:
+    for short, whole in _SHORTHAND.items():
+        pattern = pattern.replace(short, whole)
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options=options)
+    except re2.error as error:
+        detail = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else error
+        raise BadInput(f"not a pattern RE2 can run: {detail}", "no look-around, no back references", file=file,
+                       key=name) from None

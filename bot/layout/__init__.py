@@ -1,0 +1,23 @@
+"""Where a repository keeps its recipes, sites, changelog and workflows, and what it demands of a bump."""
+
+from bot.layout.ask import family, hardware, platform, rules, source_of
+from bot.layout.load import load, resolve, schema
+from bot.layout.records import (
+    Baselines,
+    Changelog,
+    Evals,
+    Families,
+    Hardware,
+    Layout,
+    Linked,
+    Publish,
+    RecipeFiles,
+    RepairScope,
+    Root,
+    Smoke,
+    Sweep,
+)
+
+__all__ = ["Baselines", "Changelog", "Evals", "Families", "Hardware", "Layout", "Linked", "Publish", "RecipeFiles",
+           "RepairScope", "Root", "Smoke", "Sweep", "family", "hardware", "load", "platform", "resolve", "rules",
+           "schema", "source_of"]

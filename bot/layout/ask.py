@@ -1,0 +1,55 @@
+"""Questions to a layout that more than one room asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.layout.records import Hardware, Layout
+from bot.model import bump
+
+_NO_HARDWARE = Hardware()
+
+
+def hardware(layout: Layout, runner: str) -> Hardware:
+    """What runs under a runner label: the entry of that name, else of its longest part (`b200-dgxc` before `b200`)."""
+    words = runner.removeprefix("cluster:").split("-")
+    names = ("-".join(words[:end]) for end in range(len(words), 0, -1))
+    return next((layout.hardware[name] for name in names if name in layout.hardware), _NO_HARDWARE)
+
+
+def platform(layout: Layout, runner: str) -> str:
+    """`os/architecture` that an image must have to run there."""
+    return hardware(layout, runner).platform
+
+
+def source_of(layout: Layout, image: str) -> str | None:
+    """The engine's source repository for an image named `registry/repository`; None when the layout does not know."""
+    names = (image, image.removeprefix("docker.io/"))
+    return next((layout.sources[name] for name in names if name in layout.sources), None)
+
+
+def family(layout: Layout, key: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """The recipes among `keys` that move with `key`, itself included, in the order of `keys`."""
+    known = tuple(keys)
+    together = {key}
+    for group in layout.families.groups:
+        if key in group:
+            together.update(group)
+    for suffix in layout.families.suffixes:
+        together.update({member.removesuffix(suffix) for member in together})
+        together.update({member + suffix for member in together})
+    return tuple(name for name in known if name in together)
+
+
+def rules(layout: Layout, *, branch: str) -> bump.Rules:
+    """The layout as the facts of one bump, whose branch is `branch` (full name)."""
+    smoke, sweep = layout.smoke, layout.sweep
+    return bump.Rules(
+        smoke=bump.Smoke(workflow=smoke.workflow if smoke else "", ref=smoke.ref if smoke else layout.base,
+                         inputs=smoke.inputs if smoke else {}),
+        sweep=bump.Sweep(workflow=sweep.workflow if sweep else "", start=sweep.start if sweep else "dispatch",
+                         label=sweep.label if sweep else "", drafts=sweep.drafts if sweep else True,
+                         labels=sweep.primary if sweep else (), ref=sweep.ref if sweep else layout.base,
+                         inputs=sweep.inputs if sweep else {}),
+        branch=branch, base=layout.base, changelog=layout.changelog is not None, style=layout.style,
+        handoff=layout.handoff, hosts=layout.publish.hosts, repository=layout.repository)

@@ -1,0 +1,129 @@
+"""A layout file into a Layout: the preset it names underneath, its own keys on top, each fault told by file, line and key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from bot import strict
+from bot.errors import BadInput
+from bot.layout.records import Layout
+
+Lines = Mapping[tuple[str | int, ...], int]
+_HOLE = re.compile(r"\{([^{}]*)\}")
+_INPUT_HOLES = frozenset({"key", "keys", "file", "head", "nonce", "number"})
+_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*[/-]?\Z")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+\Z")
+_URL = re.compile(r"(https://[^\s?#@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/[^\s?#@]*)?)\Z")
+_BARE = re.compile(r"[a-z0-9._-]+(\.[a-z0-9-]+)*(:\d+)?/[a-z0-9._/-]+\Z")
+
+
+def load(text: str | bytes, *, file: str = ".github/bumpbot.yml", presets: Mapping[str, str] | None = None) -> Layout:
+    """The layout that `text` states; a preset it names is looked for in `presets` (name -> text)."""
+    return resolve(text, presets or {}, file)
+
+
+def resolve(text: str | bytes, presets: Mapping[str, str], file: str = ".github/bumpbot.yml") -> Layout:
+    """As `load`. Mappings join key by key with the preset's, anything else (lists too) replaces what the preset says."""
+    own = strict.load(Layout, text, file=file)
+    value, lines = strict.parse(text.decode("utf-8") if isinstance(text, bytes) else text, file=file)
+    if own.preset is None:
+        layout = own
+    else:
+        layout = _joined(own.preset, value or {}, presets, file, lines)
+    for place, reason, hint in _faults(layout):
+        line = next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
+        raise BadInput(reason, hint, file=file, line=line, key=".".join(map(str, place)))
+    return layout
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of a layout file."""
+    return msgspec.json.schema(Layout)
+
+
+def _joined(name: str, value: Mapping[str, Any], presets: Mapping[str, str], file: str, lines: Lines) -> Layout:
+    if name not in presets:
+        known = ", ".join(sorted(presets)) or "none here"
+        raise BadInput(f"no preset is called {name!r}", f"presets: {known}", file=file, line=lines.get(("preset",)),
+                       key="preset")
+    under = f"preset {name}"
+    strict.load(Layout, presets[name], file=under)
+    base, _ = strict.parse(presets[name], file=under)
+    return strict.load_json(Layout, msgspec.json.encode(_over(base, value)), file=file)
+
+
+def _over(base: Any, top: Any) -> Any:
+    if isinstance(base, dict) and isinstance(top, dict):
+        return {key: _over(base[key], top[key]) if key in base and key in top else top.get(key, base.get(key))
+                for key in {**base, **top}}
+    return top
+
+
+Fault = tuple[tuple[str | int, ...], str, str]
+
+
+def _faults(layout: Layout) -> Iterator[Fault]:
+    """What types cannot say, in file order of importance."""
+    for check in _CHECKS:
+        yield from check(layout)
+
+
+def _recipes(layout: Layout) -> Iterator[Fault]:
+    if not layout.recipes:
+        yield ("recipes",), "no recipes are named", "say where they lie: `recipes: [{files: deploy/*.yaml}]`"
+    for at, entry in enumerate(layout.recipes):
+        if not entry.globs:
+            yield ("recipes", at, "files"), "no files are named", "give a glob like deploy/*.yaml"
+        for glob in entry.globs:
+            if glob.startswith("/") or ".." in glob.split("/"):
+                yield ("recipes", at, "files"), "leaves the repository", "start at the repository's root"
+        if not entry.image:
+            yield ("recipes", at, "image"), "no site of the image is named", "give paths like [.image]"
+
+
+def _workflows(layout: Layout) -> Iterator[Fault]:
+    for name in ("smoke", "sweep"):
+        part = getattr(layout, name)
+        if part is None:
+            continue
+        if not part.workflow:
+            yield (name, "workflow"), "no workflow is named", "give its file name"
+        for key, template in part.inputs.items():
+            for hole in _HOLE.findall(template):
+                if hole not in _INPUT_HOLES:
+                    yield ((name, "inputs", key), f"{{{hole}}} is not known",
+                           "known: " + " ".join(f"{{{word}}}" for word in sorted(_INPUT_HOLES)))
+    if layout.sweep and layout.sweep.start == "label" and not layout.sweep.label:
+        yield ("sweep", "label"), "a sweep by label needs the label", "name it"
+    if layout.sweep and layout.sweep.primary and layout.sweep.label not in layout.sweep.primary:
+        yield ("sweep", "label"), "is not among the primary labels", "name one of `primary`"
+
+
+def _changelog(layout: Layout) -> Iterator[Fault]:
+    if layout.changelog and not layout.changelog.file:
+        yield ("changelog", "file"), "no file is named", "give its path"
+    if layout.changelog and layout.changelog.pull and "{number}" not in layout.changelog.pull:
+        yield ("changelog", "pull"), "has no {number}", "write where the pull request's number goes"
+
+
+def _names(layout: Layout) -> Iterator[Fault]:
+    if not _BRANCH.match(layout.branch):
+        yield ("branch",), "not a branch prefix", "like bumpbot/"
+    for key in ("repository", "ledger"):
+        if getattr(layout, key) and not _REPOSITORY.match(getattr(layout, key)):
+            yield (key,), "not an owner/name", "like octo/recipes"
+    if layout.baselines.url and not _URL.match(layout.baselines.url):
+        yield ("baselines", "url"), "not an https address without query", "http is for loopback only"
+    for name, url in layout.sources.items():
+        if not _URL.match(url):
+            yield ("sources", name), "not an https address without query", "like https://github.com/owner/name"
+    for at, name in enumerate(layout.allow):
+        if not _BARE.match(name):
+            yield ("allow", at), "not a registry/repository", "like docker.io/vllm/vllm-openai, without tag"
+
+
+_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, _workflows, _changelog, _names)

@@ -1,0 +1,189 @@
+"""The layout file as records. Keys are written with hyphens; every field has a default, so that a file may name a preset."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+Text = Annotated[str, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    pass
+
+
+class Root(_Record, kw_only=True):
+    """A linked file written as `prefix` + rest lies at `folder` + rest. The empty prefix is for bare names."""
+
+    prefix: str
+    folder: str
+
+
+class Linked(_Record, kw_only=True):
+    """How a recipe names other files whose image must agree with its own.
+
+    `within` are paths (from the recipe) to texts like `CONFIG_FILE=recipes/x.yaml:variant`; `settings` the names that
+    link. In a linked file: `image` paths hold the image or an alias of it, `provenance` its normalised form, `engine`
+    the engine's version by name. `beside` settings hold a second image: it moves only when it is the same image.
+    """
+
+    within: tuple[Text, ...] = ()
+    settings: tuple[Text, ...] = ()
+    roots: tuple[Root, ...] = ()
+    image: tuple[Text, ...] = ()
+    provenance: tuple[Text, ...] = ()
+    engine: tuple[Text, ...] = ()
+    beside: tuple[Text, ...] = ()
+    never: tuple[Text, ...] = ()
+
+
+class RecipeFiles(_Record, kw_only=True):
+    """Files that hold recipes: `key` is a path to the recipe's name, or `*` where every top-level mapping is one.
+
+    `image` are paths of its sites, `facts` of what people know it by; both start at the recipe.
+    """
+
+    files: Text | tuple[Text, ...] = ()
+    key: Text = ".name"
+    image: tuple[Text, ...] = (".image",)
+    facts: dict[Literal["model", "hardware", "framework", "precision"], Text] = {}
+    linked: Linked | None = None
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        return (self.files,) if isinstance(self.files, str) else self.files
+
+
+class Families(_Record, kw_only=True):
+    """Which recipes move together: a key with and without one of the suffixes, and the groups named key by key."""
+
+    suffixes: tuple[Text, ...] = ()
+    groups: tuple[tuple[Text, ...], ...] = ()
+
+
+class Smoke(_Record, kw_only=True):
+    """How a smoke is dispatched, and what it runs.
+
+    `inputs` are templates of {key} {keys} {file} {head} {nonce}; `title` is how the run's name shows on the forge,
+    by which it is found again; `stages` are what is run, cheapest information first.
+    """
+
+    workflow: str = ""
+    ref: str = "main"
+    title: str = ""
+    inputs: dict[str, str] = {}
+    stages: tuple[Literal["evals", "lowest", "highest"], ...] = ("evals", "lowest", "highest")
+    eval_sample: Annotated[int, Meta(ge=1)] = 50
+
+
+class Sweep(_Record, kw_only=True):
+    """How the full sweep starts, and which labels of the guest mean what.
+
+    `primary` labels start one (exactly one may be present), `modifiers` change it; `drafts` whether a draft sweeps;
+    `needs` is a file whose change a pull request must hold for any sweep to start.
+    """
+
+    workflow: str = ""
+    start: Literal["label", "dispatch"] = "dispatch"
+    label: str = ""
+    primary: tuple[Text, ...] = ()
+    modifiers: tuple[Text, ...] = ()
+    drafts: bool = True
+    needs: str = ""
+    ref: str = "main"
+    title: str = ""
+    inputs: dict[str, str] = {}
+
+
+class Changelog(_Record, kw_only=True):
+    """The append-only file: names of an entry's fields, its indents, and how a pull request is linked ({number})."""
+
+    file: str = ""
+    keys: Text = "recipes"
+    description: Text = "description"
+    link: Text = "pr-link"
+    scenarios: str = ""
+    optional: tuple[Text, ...] = ()
+    item_indent: Count = 4
+    pull: str = ""
+    placeholders: tuple[Text, ...] = ()
+
+
+class Baselines(_Record, kw_only=True):
+    """Where published points are read: a base URL, or a folder of this repository or of the ledger's."""
+
+    url: str = ""
+    folder: str = ""
+
+
+class Evals(_Record, kw_only=True):
+    """The gating evals: the task where a recipe names none, the file of thresholds, what an unlisted task needs."""
+
+    task: str = "gsm8k"
+    thresholds: str = ""
+    otherwise: Annotated[float, Meta(ge=0, le=1)] = 0.85
+    at_least: Count = 16
+
+
+class Hardware(_Record, kw_only=True):
+    """What runs under a runner label. `digests`: whether its launcher is known to take `tag@digest`."""
+
+    platform: Annotated[str, Meta(pattern=r"^[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?$")] = "linux/amd64"
+    gpus_per_node: Annotated[int, Meta(ge=1)] | None = None
+    digests: Literal["proven", "unproven", "refused"] = "unproven"
+
+
+class RepairScope(_Record, kw_only=True):
+    """What a repair may change: file globs, and key paths (with `*`) inside them. Nothing named means nothing allowed."""
+
+    files: tuple[Text, ...] = ()
+    keys: tuple[Text, ...] = ()
+
+
+class Publish(_Record, kw_only=True):
+    hosts: Literal["full", "alias", "none"] = "alias"
+
+
+class Limits(_Record, kw_only=True):
+    """What may be spent per bump, day and cluster. GPU-hours; None is no cap."""
+
+    repairs: Count = 5
+    infrastructure_retries: Count = 2
+    gpu_hours: float | None = None
+    gpu_hours_per_day: float | None = None
+    approve_above: float | None = None
+    open_bumps: Count | None = None
+    update_minutes: Annotated[int, Meta(ge=1)] = 30
+
+
+class Layout(_Record, kw_only=True):
+    """One repository's layout, presets filled in. Paths use `/` and start at the repository's root."""
+
+    version: Literal[1] = 1
+    preset: Text | None = None
+    repository: str = ""
+    base: Text = "main"
+    branch: Text = "bumpbot/"
+    ledger: str = ""
+    title: str = ""
+    style: Literal["full", "folded"] = "full"
+    handoff: Text = "bumpbot-handoff"
+    recipes: tuple[RecipeFiles, ...] = ()
+    generator: Literal["none", "own", "inferencex"] = "none"
+    generator_command: str = ""
+    allow: tuple[Text, ...] = ()
+    families: Families = Families()
+    smoke: Smoke | None = None
+    sweep: Sweep | None = None
+    changelog: Changelog | None = None
+    baselines: Baselines = Baselines()
+    evals: Evals = Evals()
+    runners: str = ""
+    hardware: dict[str, Hardware] = {}
+    forbidden: tuple[Text, ...] = ()
+    publish: Publish = Publish()
+    sources: dict[str, Text] = {}
+    scope: RepairScope = RepairScope()
+    limits: Limits = Limits()

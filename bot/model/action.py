@@ -1,0 +1,98 @@
+"""What the bot may do: a closed set. Each action is one port call, idempotent, and carries what must still hold."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from bot.model.bump import Approval, Ended, HeadWhy, Update, Wanted
+from bot.model.record import Record
+
+
+class _Action(Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True):
+    pass
+
+
+class Push(_Action, frozen=True, kw_only=True, tag="push"):
+    """A commit on the bump's branch. `expected` is the branch's head before (None: the branch does not exist)."""
+
+    why: HeadWhy
+    expected: str | None
+    repair: Wanted | None = None
+    base_tip: str | None = None
+
+
+class OpenPull(_Action, frozen=True, kw_only=True, tag="open-pull"):
+    """A draft pull request for the branch; its body is the record's."""
+
+    head: str
+    record: Record
+
+
+class Say(_Action, frozen=True, kw_only=True, tag="say"):
+    """A comment, found again by its slot and edited in place; slot "body" is our part of the pull request's body."""
+
+    slot: str
+    record: Record
+    update: Update | None = None
+
+
+class Dispatch(_Action, frozen=True, kw_only=True, tag="dispatch"):
+    """Starts a workflow of the default branch for one exact head. The nonce is a function of (bump, stage, attempt, head)."""
+
+    workflow: str
+    ref: str
+    inputs: dict[str, str]
+    nonce: str
+    head: str
+
+
+class Rerun(_Action, frozen=True, kw_only=True, tag="rerun"):
+    """The failed jobs of a finished run again; `attempt` is the one that failed, so that a second call does nothing."""
+
+    run: int
+    attempt: int
+
+
+class Cancel(_Action, frozen=True, kw_only=True, tag="cancel"):
+    run: int
+
+
+class Label(_Action, frozen=True, kw_only=True, tag="label"):
+    """Puts a label on, after the head was read again and is still `head`."""
+
+    name: str
+    head: str
+
+
+class Unlabel(_Action, frozen=True, kw_only=True, tag="unlabel"):
+    name: str
+
+
+class SetDraft(_Action, frozen=True, kw_only=True, tag="draft"):
+    draft: bool
+    head: str
+
+
+class ClosePull(_Action, frozen=True, kw_only=True, tag="close"):
+    """Closes the pull request; the branch stays."""
+
+
+class Remember(_Action, frozen=True, kw_only=True, tag="remember"):
+    """A fact that cannot be derived again."""
+
+    fact: Approval | Ended
+
+
+Action = Push | OpenPull | Say | Dispatch | Rerun | Cancel | Label | Unlabel | SetDraft | ClosePull | Remember
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What came of the action at `index` of its claim. Not ok means: looked again, did not act, `detail` says why."""
+
+    index: int
+    ok: bool
+    detail: str = ""
+    head: str | None = None
+    pull: int | None = None
+    comment: int | None = None
+    run: int | None = None

@@ -1,0 +1,245 @@
+"""The facts of one bump, frozen and grouped: all that `decide` may know, and all that a replay needs.
+
+Facts that can be read again (pull request, runs) are read at every wake; `memory` holds only what cannot.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from bot.model.forge import Labelling, Pull
+from bot.model.image import Candidate
+from bot.model.outcome import Cause, Outcome
+from bot.model.recipe import Recipe, Scope, Site
+from bot.model.result import Accounting, Baseline, Row, Samples, Score, Verdict
+from bot.model.run import Run, Triage
+from bot.model.text import Text
+from bot.model.upstream import Comparison
+
+HeadWhy = Literal["proposal", "repair", "changelog", "sync"]
+
+
+class Smoke(Struct, frozen=True, kw_only=True):
+    """How a smoke starts: one dispatch of a workflow of the default branch. Inputs are templates of {key} {file} {head} {nonce}."""
+
+    workflow: str
+    ref: str
+    inputs: dict[str, str] = {}
+
+
+class Sweep(Struct, frozen=True, kw_only=True):
+    """How the full sweep starts: by a label on the pull request (a guest's rule), or by our own dispatch."""
+
+    workflow: str
+    start: Literal["label", "dispatch"] = "label"
+    label: str = "full-sweep-enabled"
+    drafts: bool = True
+    labels: tuple[str, ...] = ()
+    ref: str = "main"
+    inputs: dict[str, str] = {}
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """What the target repository demands, read from its layout on the default branch."""
+
+    smoke: Smoke
+    sweep: Sweep
+    branch: str
+    base: str
+    changelog: bool
+    style: Literal["full", "folded"] = "full"
+    handoff: str = "bumpbot-handoff"
+    hosts: Literal["full", "alias", "none"] = "alias"
+    repository: str = ""
+    compare_url: str = ""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What may be spent. GPU-hours are GPUs x hours over all attempts; None is no cap. Minutes price a forecast."""
+
+    repairs: int = 5
+    infrastructure_retries: int = 2
+    gpu_hours: float | None = None
+    approve_above: float | None = None
+    update_minutes: int = 30
+    claim_minutes: int = 15
+    point_minutes: float = 100.0
+    eval_minutes: float = 30.0
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What planning found, frozen at the proposal."""
+
+    title: Text
+    sites: tuple[Site, ...]
+    scope: Scope
+    diff: str
+    comparisons: tuple[Comparison, ...] = ()
+    baseline: Baseline | None = None
+    missing_baseline: str | None = None
+    thresholds: dict[str, float] = {}
+    notes: tuple[Text, ...] = ()
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """What the bump is about."""
+
+    family: tuple[Recipe, ...]
+    candidate: Candidate
+    plan: Plan
+    rules: Rules
+    limits: Limits
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """A commit of ours on the branch. `contains_base` is the tip of the default branch it was built on."""
+
+    sha: str
+    why: HeadWhy
+    at: datetime
+    repair: str | None = None
+    contains_base: str | None = None
+
+
+class JobFailure(Struct, frozen=True, kw_only=True):
+    job: str
+    attempt: int
+    role: str
+    concurrency: int | None
+    minutes: float
+    triage: Triage
+    nodes: tuple[str, ...] = ()
+
+
+class Judged(Struct, frozen=True, kw_only=True):
+    """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on."""
+
+    run: int
+    head: str
+    seen: tuple[int, ...]
+    failures: tuple[JobFailure, ...] = ()
+    rows: tuple[Row, ...] = ()
+    accounting: tuple[Accounting, ...] = ()
+    samples: tuple[Samples, ...] = ()
+    scores: tuple[Score, ...] = ()
+    warnings: dict[str, int] = {}
+    verdict: Verdict | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """The repair that a failure asks for. `available` False: it stands outside what recipes may change, or has no value yet."""
+
+    id: str
+    run: int
+    why: Text
+    available: bool
+    changes: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    serving_path_changed: bool = False
+    siblings: tuple[str, ...] = ()
+    obstacle: Text | None = None
+
+
+class Update(Struct, frozen=True, kw_only=True):
+    """One line of progress as it was told: how many jobs passed, run, wait, failed at that moment."""
+
+    at: datetime
+    passed: tuple[str, ...] = ()
+    running: tuple[str, ...] = ()
+    queued: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """A comment of ours: where it stands, what it said (digest of its record), when it was last changed."""
+
+    slot: str
+    comment: int
+    digest: str
+    at: datetime
+    updates: tuple[Update, ...] = ()
+
+
+class Approval(Struct, frozen=True, kw_only=True, tag="approval", tag_field="fact"):
+    """A person with write access asked for the sweep (by label), which we keep until it can start."""
+
+    by: str
+    at: datetime
+
+
+class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
+    """The outcome as it was decided; cleaning up comes after. `wanted` names what would have been next."""
+
+    outcome: Outcome
+    cause: Cause
+    at: datetime
+    why: Text | None = None
+    run: int | None = None
+    wanted: Wanted | None = None
+    forecast: float | None = None
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """What the ledger alone knows."""
+
+    heads: tuple[Head, ...] = ()
+    owned: tuple[int, ...] = ()
+    judged: tuple[Judged, ...] = ()
+    applied: tuple[Wanted, ...] = ()
+    told: tuple[Told, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    ended: Ended | None = None
+    closed: bool = False
+
+    @property
+    def repairs_used(self) -> int:
+        """Heads that changed the recipe after the proposal: the only thing that spends the repair budget."""
+        return sum(head.why == "repair" for head in self.heads)
+
+
+class World(Struct, frozen=True, kw_only=True):
+    """What the forge and the branch hold now."""
+
+    pull: Pull | None = None
+    foreign_head: str | None = None
+    base_tip: str | None = None
+    runs: tuple[Run, ...] = ()
+    changelog: Literal["absent", "present", "behind", "none"] = "absent"
+    labellings: tuple[Labelling, ...] = ()
+    me: str = ""
+    wanted: Wanted | None = None
+    chain: str | None = None
+
+
+class Bump(Struct, frozen=True, kw_only=True):
+    """One candidate for one family on its way. `world.chain` tells why the ledger is not to be trusted, else None."""
+
+    id: str
+    now: datetime
+    subject: Subject
+    memory: Memory = Memory()
+    world: World = World()
+
+    @property
+    def head(self) -> str | None:
+        return self.memory.heads[-1].sha if self.memory.heads else None
+
+    @property
+    def tested_head(self) -> str | None:
+        """The last head that changed what runs: changelog and sync commits leave a smoke valid."""
+        return next((head.sha for head in reversed(self.memory.heads) if head.why in ("proposal", "repair")), None)
+
+    @property
+    def gpu_hours(self) -> float:
+        return sum(run.gpu_hours(self.now) for run in self.world.runs)
+
+    def judged(self, run: int) -> Judged | None:
+        return next((judged for judged in reversed(self.memory.judged) if judged.run == run), None)
+
+    def told(self, slot: str) -> Told | None:
+        return next((told for told in self.memory.told if told.slot == slot), None)

@@ -1,0 +1,84 @@
+"""Nouns for what the forge says, as its adapter reads it; ownership and meaning are settled by `wake.observe`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+Permission = Literal["admin", "maintain", "write", "triage", "read", "none"]
+
+
+class Pull(Struct, frozen=True, kw_only=True):
+    """A pull request now. `mergeable` None: the forge is still computing it."""
+
+    number: int
+    url: str
+    title: str
+    body: str
+    head: str
+    branch: str
+    base: str
+    author: str
+    draft: bool
+    open: bool
+    merged: bool
+    mergeable: bool | None
+    labels: tuple[str, ...]
+    closed_by: str | None = None
+
+
+class Comment(Struct, frozen=True, kw_only=True):
+    id: int
+    author: str
+    bot: bool
+    body: str
+    created: datetime
+    updated: datetime
+
+
+class RunInfo(Struct, frozen=True, kw_only=True):
+    """A workflow run as the forge lists it. `title` is its display title, where our nonce stands."""
+
+    id: int
+    attempt: int
+    workflow: str
+    event: str
+    head: str
+    branch: str
+    title: str
+    status: Literal["queued", "in_progress", "completed"]
+    conclusion: str | None
+    created: datetime
+    actor: str
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    id: int
+    run: int
+    attempt: int
+    name: str
+    status: Literal["queued", "in_progress", "completed"]
+    conclusion: str | None
+    started: datetime | None
+    completed: datetime | None
+    labels: tuple[str, ...] = ()
+    runner: str | None = None
+
+
+class Artifact(Struct, frozen=True, kw_only=True):
+    id: int
+    name: str
+    size: int
+    created: datetime
+    expired: bool
+
+
+class Labelling(Struct, frozen=True, kw_only=True):
+    """A label put on (`added`) or taken off, by whom, when."""
+
+    label: str
+    by: str
+    at: datetime
+    added: bool

@@ -1,0 +1,80 @@
+"""Nouns for recipes: where an image stands, what is measured, what an edit did."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Site(Struct, frozen=True, kw_only=True):
+    """One place where a recipe's image (or a value that must agree with it) stands. Lines count from 1."""
+
+    file: str
+    line: int
+    path: str
+    value: str
+
+
+class EvalSpec(Struct, frozen=True, kw_only=True):
+    """A gating eval; `limit` None is the whole task; the score must reach `threshold` (0..1)."""
+
+    task: str
+    threshold: float
+    limit: int | None = None
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """One measured cell of a recipe: topology x workload x concurrency (CONTRACTS `matrix`)."""
+
+    id: str
+    recipe: str
+    kind: Literal["throughput", "eval"]
+    image: str
+    hardware: str
+    gpus: int
+    topology: str
+    workload: str
+    concurrency: int
+    runner: str
+    fingerprint: str
+    stage: Literal[1, 2, 3] | None = None
+    eval: EvalSpec | None = None
+
+
+class Recipe(Struct, frozen=True, kw_only=True):
+    """One benchmarked configuration as its repository states it at one revision.
+
+    `settings` are the facts people read about it (nodes, speculation, offload, pins), by name.
+    """
+
+    key: str
+    file: str
+    image: str
+    sites: tuple[Site, ...]
+    model: str
+    hardware: str
+    framework: str
+    precision: str
+    points: tuple[Point, ...] = ()
+    linked: tuple[str, ...] = ()
+    settings: dict[str, str] = {}
+    notes: tuple[str, ...] = ()
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """The matrix before and after an edit: rows changed in the family, rows changed elsewhere, image alone or not."""
+
+    changed_rows: int
+    other_rows_changed: int
+    only_image: bool
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    """New bytes for some files, and how a person reads the change. `files` maps a path to its whole new text."""
+
+    files: dict[str, bytes]
+    sites: tuple[Site, ...]
+    diff: str
+    scope: Scope | None = None
+    findings: tuple[str, ...] = ()

@@ -1,0 +1,133 @@
+"""Nouns for measurements and what they mean."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Judgement = Literal["improved", "neutral", "regressed", "inconclusive"]
+
+
+class Cell(Struct, frozen=True, kw_only=True):
+    """The identity of a measured point, enough to match a result with its baseline."""
+
+    recipe: str
+    concurrency: int
+    workload: str | None = None
+    topology: str | None = None
+    fingerprint: str | None = None
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked."""
+
+    point: Cell
+    metric: str
+    value: float
+    unit: str
+    stat: str | None = None
+    n: int | None = None
+    run: int | None = None
+    attempt: int | None = None
+    head: str | None = None
+    image: str | None = None
+    flags: tuple[str, ...] = ()
+    task: str | None = None
+    correct: int | None = None
+
+
+class Accounting(Struct, frozen=True, kw_only=True):
+    """Requests of one point: invalid ones told apart by phase, because a warm-up error is no error rate.
+
+    `total` is every request sent, warm-up included; `profiled` the measured ones that count; `kinds` the profiling
+    errors by type. Conversations are those of the profiling phase: failures cluster in one, so they are the unit of a test.
+    """
+
+    concurrency: int
+    total: int
+    profiled: int
+    warmup_invalid: int
+    profiling_invalid: int
+    conversations: int | None = None
+    conversations_invalid: int | None = None
+    kinds: dict[str, int] = {}
+
+    @property
+    def invalid(self) -> int:
+        return self.warmup_invalid + self.profiling_invalid
+
+
+class Samples(Struct, frozen=True, kw_only=True):
+    """The answers of one eval, counted: `cut` have no final answer line, `wrong` have one and it is not right."""
+
+    concurrency: int
+    task: str
+    n: int
+    correct: int
+    cut: int
+    wrong: int
+    median_length: float
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """One eval at one point against its gate. `baseline` None carries its reason in `missing`."""
+
+    concurrency: int
+    task: str
+    metric: str
+    value: float
+    n: int
+    threshold: float | None = None
+    passed: bool | None = None
+    baseline: float | None = None
+    missing: str | None = None
+    samples: Samples | None = None
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference."""
+
+    metric: str
+    point: Cell | None
+    baseline: float | None
+    new: float | None
+    delta: float | None
+    unit: str
+    finding: Judgement
+    interval: tuple[float, float] | None = None
+    n: int | None = None
+    void: bool = False
+    reasons: tuple[str, ...] = ()
+
+
+class Rerun(Struct, frozen=True, kw_only=True):
+    point: Cell
+    why: str
+    gpu_hours: float | None
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """The join of all findings, worst first across kinds: regressed > inconclusive > neutral > improved."""
+
+    verdict: Judgement
+    reasons: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    rerun: tuple[Rerun, ...] = ()
+
+
+class Baseline(Struct, frozen=True, kw_only=True):
+    """The published points of the current image, frozen once per bump. `notes` say what could not be verified."""
+
+    date: str
+    image: str
+    run: int | None
+    attempt: int | None
+    head: str | None
+    pull: int | None
+    fingerprint: str | None
+    rows: tuple[Row, ...]
+    accounting: tuple[Accounting, ...] = ()
+    samples: tuple[Samples, ...] = ()
+    source: str = ""
+    notes: tuple[str, ...] = ()

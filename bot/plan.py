@@ -1,0 +1,139 @@
+"""The facts of one candidate, gathered through ports and frozen: used by plan, bump and wake. Touches nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot import layout as layouts
+from bot.errors import BadInput, Missing, Refusal, Unreachable
+from bot.images import choose, provenance, reference
+from bot.images.tags import Scheme
+from bot.layout import Layout
+from bot.model.bump import Limits, Plan, Subject
+from bot.model.image import Candidate, Resolved
+from bot.model.recipe import Edit, Recipe
+from bot.model.result import Baseline
+from bot.model.text import Text
+from bot.model.upstream import Comparison
+from bot.ports import Commits, Published, Registry, Tree
+from bot.recipe import edit, matrix, scope
+from bot.recipe.read import keys, read
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a plan's facts come from. `tree` is the default branch's files at its tip."""
+
+    tree: Tree
+    registry: Registry
+    commits: Commits
+    published: Published
+    schemes: tuple[Scheme, ...]
+
+
+def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits) -> Subject:
+    """What moving a recipe's family to `image` would mean: candidate, edit, scope, upstream, frozen baseline.
+
+    Raises Refusal when a rule forbids it, BadInput for what does not parse, Missing and Unreachable from the ports.
+    """
+    tree = sources.tree
+    known = keys(tree, layout)
+    if key not in known:
+        raise Missing(f"there is no recipe {key}", "see `bumpbot scan` or the recipe files for the names")
+    family = tuple(read(tree, layout, name) for name in layouts.family(layout, key, known))
+    lead = next(recipe for recipe in family if recipe.key == key)
+    _one_image(family)
+    old = _resolve(sources, lead.image)
+    new = _resolve(sources, image)
+    baseline, missing = _baseline(sources, lead)
+    candidate = _candidate(sources, layout, lead, old, new, baseline)
+    moved = edit.move(tree, layout, [recipe.key for recipe in family], candidate.text)
+    if not moved.files:
+        raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
+    return Subject(
+        family=(lead, *(recipe for recipe in family if recipe.key != key)),
+        candidate=candidate,
+        plan=Plan(
+            title=Text(en=f"Update {key}", zh=f"更新 {key}"),
+            sites=tuple(site for site in moved.sites if site.file in moved.files),
+            scope=_scope(tree, layout, moved, [recipe.key for recipe in family]),
+            diff=moved.diff,
+            comparisons=_comparisons(sources.commits, layout, old, new),
+            baseline=baseline,
+            missing_baseline=missing,
+            thresholds={point.eval.task: point.eval.threshold for recipe in family for point in recipe.points if point.eval},
+            notes=tuple(Text(en=note, zh=note) for note in ()),
+        ),
+        rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new)),
+        limits=limits,
+    )
+
+
+def bump_id(key: str, new: Resolved) -> str:
+    """Recipe and digest, in the letters a ledger path and a branch may hold: the same candidate is the same bump."""
+    slug = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
+    return f"{slug}-{new.digest.partition(':')[2][:12]}"
+
+
+def _one_image(family: Sequence[Recipe]) -> None:
+    images = sorted({recipe.image for recipe in family})
+    if len(images) > 1:
+        raise Refusal(f"the recipes of one family run different images: {', '.join(images)}",
+                      "bring them to one image by hand, or put them in families of their own in the layout")
+
+
+def _resolve(sources: Sources, text: str) -> Resolved:
+    return provenance.settle(sources.registry.resolve(reference.parse(text)), sources.schemes)
+
+
+def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, new: Resolved,
+               baseline: Baseline | None) -> Candidate:
+    fleet = layouts.hardware(layout, recipe.hardware)
+    policy = choose.Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
+    found = choose.judge(old, new, policy, sources.schemes, measured=baseline.date if baseline else None)
+    if isinstance(found, choose.Declined):
+        found.refuse()
+    return found
+
+
+def _baseline(sources: Sources, recipe: Recipe) -> tuple[Baseline | None, str | None]:
+    """The published points of exactly this recipe with its present image; without them, why there are none."""
+    fingerprint = next((point.fingerprint for point in recipe.points if point.kind == "throughput"), "")
+    try:
+        found = sources.published.baseline(recipe.key, model=recipe.model, image=recipe.image, fingerprint=fingerprint)
+    except Unreachable:
+        return None, "baseline-unreachable"
+    return (found, None) if found else (None, "not-published")
+
+
+def _scope(tree: Tree, layout: Layout, moved: Edit, family: Sequence[str]) -> "scope.Scope":
+    after = scope.overlay(tree, moved.files)
+    every = keys(tree, layout)
+    before_points = [point for name in every for point in matrix.points(tree, layout, name)]
+    after_points = [point for name in every for point in matrix.points(after, layout, name)]
+    found = scope.compare(before_points, after_points, family)
+    if found.other_rows_changed or not found.only_image:
+        raise Refusal("the edit changes more of the matrix than this family's image", "report it: an image edit must not do that")
+    return found
+
+
+def _comparisons(commits: Commits, layout: Layout, old: Resolved, new: Resolved) -> tuple[Comparison, ...]:
+    """Each image's commit against the engine's main line, then one against the other; what cannot be asked is left out."""
+    source = layouts.source_of(layout, new.reference.name)
+    repository = (source or "").removeprefix("https://github.com/")
+    pairs = [("main", old.facts.commit), ("main", new.facts.commit), (old.facts.commit, new.facts.commit)]
+    return tuple(
+        found
+        for base, head in pairs
+        if source and base and head
+        for found in _asked(lambda base=base, head=head: commits.compare(repository, base, head))
+    )
+
+
+def _asked(ask: Callable[[], Comparison]) -> tuple[Comparison, ...]:
+    try:
+        return (ask(),)
+    except (Missing, Unreachable, BadInput):
+        return ()

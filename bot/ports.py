@@ -1,0 +1,162 @@
+"""What bumpbot asks of the world, one protocol a part of it. Adapters satisfy them; rehearsals and tests put fakes behind.
+
+Every method raises `Unreachable` when the world does not answer, `Missing` for a 404, `Conflict` when somebody moved
+first. Nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from bot.model.forge import Artifact, Comment, Job, Labelling, Permission, Pull, RunInfo
+from bot.model.image import Reference, Resolved
+from bot.model.result import Baseline
+from bot.model.upstream import Comparison
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The present moment, aware, UTC."""
+        ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+class Forge(Protocol):
+    """The code forge of one repository. Mutations are idempotent or carry what must still hold."""
+
+    def me(self) -> str:
+        """The login under which comments and pull requests of ours appear."""
+        ...
+
+    def pull(self, number: int) -> Pull: ...
+
+    def pull_of_branch(self, branch: str) -> Pull | None:
+        """The newest pull request whose head is `branch` of this repository, open or not."""
+        ...
+
+    def open_pull(self, *, branch: str, base: str, title: str, body: str, draft: bool) -> Pull: ...
+
+    def edit_pull(self, number: int, *, title: str | None = None, body: str | None = None, open: bool | None = None) -> Pull: ...
+
+    def set_draft(self, number: int, draft: bool) -> None: ...
+
+    def label(self, number: int, name: str) -> None:
+        """Adds a label; nothing happens when it is there."""
+        ...
+
+    def unlabel(self, number: int, name: str) -> None:
+        """Removes a label; nothing happens when it is absent."""
+        ...
+
+    def labellings(self, number: int) -> Sequence[Labelling]:
+        """Every label put on or taken off, oldest first, with who did it."""
+        ...
+
+    def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]: ...
+
+    def comment(self, number: int, body: str) -> Comment: ...
+
+    def edit_comment(self, comment: int, body: str) -> Comment: ...
+
+    def react(self, comment: int, content: str) -> None: ...
+
+    def permission(self, login: str) -> Permission: ...
+
+    def dispatch(self, workflow: str, *, ref: str, inputs: Mapping[str, str]) -> int | None:
+        """Starts a workflow; the run's id where the server tells it. Never retried: look for the nonce instead."""
+        ...
+
+    def runs(self, workflow: str, *, event: str | None = None, head: str | None = None,
+             since: datetime | None = None) -> Sequence[RunInfo]:
+        """Runs of one workflow file, newest first."""
+        ...
+
+    def run(self, run: int) -> RunInfo: ...
+
+    def jobs(self, run: int) -> Sequence[Job]:
+        """Jobs of all attempts of a run."""
+        ...
+
+    def cancel(self, run: int) -> None:
+        """Asks for cancellation; a run that is over stays as it is."""
+        ...
+
+    def rerun_failed(self, run: int) -> None: ...
+
+    def artifacts(self, run: int) -> Sequence[Artifact]: ...
+
+    def download(self, artifact: int, into: BinaryIO, limit: int) -> int:
+        """Streams an artifact's zip into a file; bytes written. More than `limit` bytes is a BadInput."""
+        ...
+
+
+class Registry(Protocol):
+    def resolve(self, reference: Reference) -> Resolved:
+        """What the registry holds under a reference now: digest, platforms, labels, environment facts."""
+        ...
+
+    def tags(self, reference: Reference) -> Sequence[str]: ...
+
+
+class Git(Protocol):
+    """Writes to one repository through its branches. `oid` is a 40-hex object id; paths use `/`."""
+
+    def tip(self, branch: str) -> str | None:
+        """Fetches a branch and tells its commit; None when it does not exist."""
+        ...
+
+    def read(self, oid: str, path: str) -> bytes | None: ...
+
+    def entries(self, oid: str, folder: str = "") -> Mapping[str, str]:
+        """Every file below a folder of a commit: path -> object id."""
+        ...
+
+    def commit(self, parents: Sequence[str], changes: Mapping[str, bytes | None], message: str, *, when: datetime) -> str:
+        """A commit on the first parent's tree with these files written (None removes); nothing is pushed.
+
+        No parents makes a root commit. The tree is the first parent's plus the changes, also for a merge.
+        """
+        ...
+
+    def push(self, branch: str, oid: str) -> bool:
+        """Fast-forward only. True when this push moved the branch; False when refused or already there."""
+        ...
+
+    def contains(self, oid: str, ancestor: str) -> bool:
+        """Whether `ancestor` is reachable from `oid`."""
+        ...
+
+    def author(self, oid: str) -> str:
+        """The e-mail address of a commit's committer."""
+        ...
+
+
+class Tree(Protocol):
+    """Files of one revision, read only."""
+
+    def read(self, path: str) -> bytes | None: ...
+
+    def paths(self, prefix: str = "") -> Sequence[str]: ...
+
+
+class Commits(Protocol):
+    """History of an upstream repository (`owner/name`)."""
+
+    def compare(self, repository: str, base: str, head: str) -> Comparison: ...
+
+
+class Published(Protocol):
+    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
+        """The newest published points of exactly this recipe with this image; None when there are none."""
+        ...
+
+
+class Process(Protocol):
+    def run(self, argv: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None,
+            limit_s: float = 60.0, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+        """Exit code, stdout, stderr. The environment is exactly `env` plus PATH."""
+        ...

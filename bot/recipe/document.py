@@ -1,0 +1,243 @@
+"""One YAML file as bytes, text and nodes with their places: what a byte-exact edit needs to know.
+
+Marks of the C loader count code points of the text, not bytes, and are one short when a byte order mark leads the
+text; so the mark is cut off here and put back by the splice, and every place is an index into `text`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import yaml
+from msgspec import Struct
+
+from bot.errors import BadInput
+
+Step = str | int
+Path = tuple[Step, ...]
+MAX_BYTES = 8_000_000
+MAX_EVENTS = 400_000
+MAX_DEPTH = 60
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^.\[\]"]+))')
+
+
+class Hit(Struct, frozen=True):
+    """A node found by a path: `steps` lead to it with every wildcard filled in; `key` is None for list items and roots."""
+
+    steps: Path
+    node: yaml.Node
+    key: yaml.Node | None = None
+    parent: yaml.Node | None = None
+
+
+class Document:
+    """The parsed file. Equal bytes give equal documents; nothing here changes.
+
+    `doubles` are the mappings in which a key stands twice (PyYAML silently keeps the last): no path leads through one.
+    Elsewhere in the file they are reported and borne, since a real recipe has one far from its image.
+    """
+
+    def __init__(self, data: bytes, file: str = "") -> None:
+        self.data, self.file = data, file
+        self.bom = data.startswith(codecs.BOM_UTF8)
+        self.text = _decode(data, file)
+        _bound(self.text, file)
+        self.roots: tuple[yaml.Node, ...] = tuple(_compose(self.text, file))
+        self.doubles = _doubles(self.roots, self)
+
+    def line(self, index: int) -> int:
+        """The line (from 1, as editors and git count) on which a place of the text stands."""
+        return self.text.count("\n", 0, index) + 1
+
+    def span(self, node: yaml.Node) -> tuple[int, int]:
+        return node.start_mark.index, node.end_mark.index
+
+    @cached_property
+    def newline(self) -> str:
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+    def encode(self, text: str) -> bytes:
+        return (codecs.BOM_UTF8 if self.bom else b"") + text.encode("utf-8")
+
+    def find(self, path: str | Sequence[Step], *, document: int = 0) -> list[Hit]:
+        """Every node a path leads to, in file order; `*` stands for every key or item. Missing steps find nothing."""
+        if document >= len(self.roots):
+            return []
+        return list(self._walk(Hit((), self.roots[document]), steps(path)))
+
+    def _walk(self, at: Hit, path: Path) -> Iterator[Hit]:
+        if not path:
+            yield at
+            return
+        step, rest = path[0], path[1:]
+        if isinstance(at.node, yaml.MappingNode):
+            if id(at.node) in self.doubles:
+                raise self.doubles[id(at.node)]
+            for key, child in at.node.value:
+                if step == "*" or key.value == str(step):
+                    yield from self._walk(Hit((*at.steps, key.value), child, key, at.node), rest)
+        elif isinstance(at.node, yaml.SequenceNode):
+            wanted = int(step) if str(step).isdigit() else None
+            for index, child in enumerate(at.node.value):
+                if step == "*" or index == wanted:
+                    yield from self._walk(Hit((*at.steps, index), child, None, at.node), rest)
+
+    def scalar(self, path: str | Sequence[Step], *, document: int = 0) -> str | None:
+        """The text of the one scalar at a path; None when nothing stands there or it is no scalar."""
+        for hit in self.find(path, document=document):
+            if isinstance(hit.node, yaml.ScalarNode):
+                return hit.node.value
+        return None
+
+
+def steps(path: str | Sequence[Step]) -> Path:
+    """`.a."b.c".*[0]` taken apart; a sequence is taken as it is. Keys with dots need the quotes, or the sequence."""
+    if not isinstance(path, str):
+        return tuple(path)
+    found: list[Step] = []
+    at = 0
+    while at < len(path):
+        part = _PART.match(path, at)
+        if part is None:
+            if path == ".":
+                return ()
+            raise BadInput(f"not a path: {path!r}", 'write it like .model.container, keys with dots as ."a.b"', key=path)
+        quoted, index, word = part.groups()
+        at = part.end()
+        found.append(int(index) if index else re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else word)
+    return tuple(found)
+
+
+def show(path: Sequence[Step]) -> str:
+    """A path for people: `key.image`, `list.0.name`."""
+    return ".".join(str(step) for step in path)
+
+
+def value(node: yaml.Node) -> Any:
+    """The plain value of a node. Aliases share one object; more than MAX_EVENTS expanded nodes are refused."""
+    if _weigh(node, {}) > MAX_EVENTS:
+        raise BadInput("its aliases unfold to too much", "write the values out", line=node.start_mark.line + 1)
+    try:
+        return _build(node, yaml.constructor.SafeConstructor(), {})
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        raise BadInput(f"no plain value: {str(error).splitlines()[0]}", "mend it", line=node.start_mark.line + 1) from None
+
+
+def _decode(data: bytes, file: str) -> str:
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"larger than {MAX_BYTES} bytes", "split it", file=file)
+    try:
+        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput("not UTF-8", f"look at byte {error.start}", file=file) from None
+    if text.startswith("\ufeff"):
+        raise BadInput("two byte order marks", "keep one at most", file=file, line=1)
+    return text
+
+
+def _bound(text: str, file: str) -> None:
+    """Counts events before nodes are built: composing recurses, so brackets alone could exhaust the stack."""
+    depth = 0
+    try:
+        for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > MAX_DEPTH or count > MAX_EVENTS:
+                raise BadInput("nested too deeply or too large", "flatten or split it", file=file,
+                               line=event.start_mark.line + 1)
+    except (yaml.YAMLError, ValueError) as error:
+        raise _not_yaml(error, file) from None
+
+
+def _compose(text: str, file: str) -> Iterator[yaml.Node]:
+    try:
+        yield from yaml.compose_all(text, Loader=_LOADER)
+    except (yaml.YAMLError, ValueError) as error:
+        raise _not_yaml(error, file) from None
+
+
+def _not_yaml(error: Exception, file: str) -> BadInput:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        return BadInput(f"not YAML: {error.problem or error.context}", "mend the line", file=file,
+                        line=mark.line + 1 if mark else None)
+    return BadInput(f"not YAML: {str(error).splitlines()[0]}", "mend it", file=file)
+
+
+def _doubles(roots: Sequence[yaml.Node], document: Document) -> dict[int, BadInput]:
+    """Every mapping with a repeated key, by node, as the refusal to use it. A value that contains itself is refused here."""
+    found: dict[int, BadInput] = {}
+    seen: set[int] = set()
+    open_nodes: set[int] = set()
+    stack: list[tuple[yaml.Node, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, leaving = stack.pop()
+        if leaving:
+            open_nodes.discard(id(node))
+        elif id(node) in open_nodes:
+            raise BadInput("a value contains itself", "remove the alias", file=document.file,
+                           line=document.line(node.start_mark.index))
+        elif id(node) not in seen and not isinstance(node, yaml.ScalarNode):
+            seen.add(id(node))
+            open_nodes.add(id(node))
+            stack.append((node, True))
+            if isinstance(node, yaml.MappingNode) and (double := _double(node, document)):
+                found[id(node)] = double
+            stack.extend((child, False) for child in reversed(_children(node)))
+    return found
+
+
+def _double(node: yaml.MappingNode, document: Document) -> BadInput | None:
+    names: set[tuple[str, str]] = set()
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise BadInput("a key must be a word", "quote it", file=document.file,
+                           line=document.line(key.start_mark.index))
+        if (key.tag, key.value) in names:
+            return BadInput("this key stands twice", "keep one", file=document.file,
+                            line=document.line(key.start_mark.index), key=key.value)
+        names.add((key.tag, key.value))
+    return None
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    return node.value if isinstance(node, yaml.SequenceNode) else [child for _, child in node.value]
+
+
+def _weigh(node: yaml.Node, known: dict[int, int]) -> int:
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = 1 + sum(_weigh(part, known) for part in _children(node))
+    return known[id(node)]
+
+
+def _build(node: yaml.Node, scalars: Any, known: dict[int, Any]) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return scalars.construct_object(node)
+    if id(node) in known:
+        return known[id(node)]
+    if isinstance(node, yaml.SequenceNode):
+        made: Any = [_build(item, scalars, known) for item in node.value]
+    else:
+        made, own = {}, set()
+        for key, child in node.value:
+            built = _build(child, scalars, known)
+            if key.tag == "tag:yaml.org,2002:merge":
+                for base in built if isinstance(built, list) else [built]:
+                    made = {**base, **made} if isinstance(base, dict) else made
+                continue
+            name = scalars.construct_object(key)
+            if name in own:
+                raise BadInput("this key stands twice", "keep one", line=key.start_mark.line + 1, key=key.value)
+            own.add(name)
+            made[name] = built
+    known[id(node)] = made
+    return made

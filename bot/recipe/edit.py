@@ -1,0 +1,100 @@
+"""One image for some recipes: every site of every file together, or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from bot.errors import Refusal
+from bot.layout.records import Layout
+from bot.model.recipe import Edit, Site
+from bot.ports import Tree
+from bot.recipe import diff, engine, splice
+from bot.recipe.document import Document
+from bot.recipe.shelf import Shelf
+from bot.recipe.sites import Place, Sites, normal, references, sites
+
+_IMAGE = re.compile(
+    r"(?:[A-Za-z0-9.-]+(?::\d+)?[/#])?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z")
+
+
+def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: str) -> Edit:
+    """The edit that puts `image_text`, exactly as written, at every site of the recipes named.
+
+    Recipes that share a linked file are named together or refused. An image already there is an empty diff. What
+    disagreed before, lies outside the repository or cannot be told from the text is among the findings.
+    """
+    if not _IMAGE.match(image_text):
+        raise Refusal(f"{image_text!r} is no image reference", "write registry/repository:tag@sha256:...")
+    if not keys:
+        raise Refusal("no recipe is named", "name one")
+    shelf = Shelf.of(tree)
+    found = [sites(shelf, layout, key) for key in dict.fromkeys(keys)]
+    _refuse_shared(shelf, layout, found)
+    findings: list[str] = []
+    plans: dict[str, dict[tuple[int, int], tuple[Document, splice.Change]]] = defaultdict(dict)
+    moved: dict[tuple[str, tuple[int, int]], Site] = {}
+    for one in found:
+        findings += _told(one, image_text)
+        for place in one.places:
+            text = _text(place, one, image_text, findings)
+            span = place.document.span(place.hit.node)
+            if text is None:
+                continue
+            moved.setdefault((place.document.file, span), place.site)
+            if text != place.needle:
+                change = splice.Change(hit=place.hit, needle=place.needle, text=text, document=place.index)
+                plans[place.document.file][span] = (place.document, change)
+    files = {file: _rewritten(plan) for file, plan in sorted(plans.items())}
+    before = {file: shelf.read(file) or b"" for file in files}
+    return Edit(files=files, sites=tuple(moved.values()), diff=diff.unified(before, files),
+                findings=tuple(dict.fromkeys(findings)))
+
+
+def _rewritten(plan: dict[tuple[int, int], tuple[Document, splice.Change]]) -> bytes:
+    document = next(iter(plan.values()))[0]
+    return splice.rewrite(document, [change for _, change in plan.values()]).data
+
+
+def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | None:
+    """What the site will say; None where it stays because nothing true can be written."""
+    if place.role == "provenance":
+        return image if place.needle == one.image else normal(image)
+    if place.role != "engine":
+        return image
+    if one.image == image:
+        return None
+    text = engine.moved(place.needle, one.image, image)
+    if text is None:
+        site = place.site
+        findings.append(f"{site.file}:{site.line}: {site.path} still says {site.value}; the tag of {image} states no version")
+    return text
+
+
+def _told(one: Sites, image: str) -> list[str]:
+    told = [*one.disagreements, *one.notes]
+    told += [f"{one.key}: {text} names a file outside this repository; it is not edited" for text in one.absent]
+    if ("#" in one.image) != ("#" in image) and normal(one.image).split("/")[0] == normal(image).split("/")[0]:
+        told.append(f"{one.key}: {one.image} and {image} write the registry differently; launchers look the text up as it is")
+    return told
+
+
+def _refuse_shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> None:
+    """A file that moves with one recipe would move under another: both are named, or neither moves."""
+    keys = {one.key for one in found}
+    touched = {place.document.file for one in found for place in one.places if place.document.file != one.file}
+    if not touched:
+        return
+    for key, home in shelf.homes(layout).items():
+        if key in keys or home.entry.linked is None:
+            continue
+        shared = sorted(file for _, file in references(home, home.entry.linked) if file in touched)
+        if shared:
+            raise Refusal(f"{shared[0]} is shared with {key}", f"name {key} too, or edit neither")
+
+
+def lines(edit: Edit) -> tuple[tuple[str, int], ...]:
+    """(file, line) of every line that the edit changes, in order."""
+    return tuple(sorted({(site.file, site.line) for site in edit.sites if site.file in edit.files}))

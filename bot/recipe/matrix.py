@@ -1,0 +1,157 @@
+"""The points of a recipe: every throughput cell and every gating eval, each with an identity that outlives its image."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from bot.errors import BadInput
+from bot.layout.ask import hardware
+from bot.layout.records import Layout
+from bot.model.recipe import EvalSpec, Point
+from bot.ports import Tree
+from bot.recipe import evals, own, rows
+from bot.recipe.document import value
+from bot.recipe.shelf import Home, Shelf
+
+_POINT_FIELDS = ("conc", "exp-name", "recipe-fingerprint")
+
+
+def points(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[Point, ...]:
+    """Every point of a full sweep of one recipe: throughput first, then evals, in the generator's order.
+
+    Empty for layouts without a generator. BadInput names file and key of an entry from which no row can be made.
+    """
+    shelf = Shelf.of(tree)
+    home = shelf.home(layout, key)
+    if layout.generator == "own":
+        return own.points(own.load(shelf.read(home.file) or b"", home.file))
+    if layout.generator == "none":
+        return ()
+    made = generated(shelf, layout, home)
+    runs = [_point(key, row, conc, layout, None) for row in made for conc in rows.concurrencies(row)]
+    table = shelf.plain(layout.evals.thresholds) if layout.evals.thresholds else None
+    gates = [_point(key, row, conc, layout, _gate(row, table, layout))
+             for row, conc in evals.chosen(made, layout.evals.at_least)]
+    return _distinct([*runs, *gates])
+
+
+def generated(tree: Tree | Shelf, layout: Layout, home: Home) -> list[rows.Row]:
+    """The rows of one InferenceX recipe, without evals."""
+    shelf = Shelf.of(tree)
+    entry = value(home.hit.node)
+    machines = ((shelf.plain(layout.runners) if layout.runners else None) or {}).get("hardware") or {}
+    try:
+        return rows.rows(entry, machines)
+    except (KeyError, TypeError, AttributeError) as error:
+        what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
+        raise BadInput(f"no matrix can be made: {what}", "compare it with its neighbours", file=home.file,
+                       line=home.document.line(home.hit.node.start_mark.index), key=home.key) from None
+    except BadInput as error:
+        raise BadInput(error.reason, error.hint, file=home.file, key=home.key) from None
+
+
+def fingerprint(row: Mapping[str, Any]) -> str:
+    """SHA-256 of a generated row without concurrency, name and fingerprint (CONTRACT 4.5). It covers the image."""
+    return _hash({name: part for name, part in row.items() if name not in _POINT_FIELDS})
+
+
+def identity(row: Mapping[str, Any]) -> str:
+    """As the fingerprint, without the image: equal before and after a bump that changes nothing else."""
+    return _hash({name: part for name, part in row.items() if name not in (*_POINT_FIELDS, "image")})
+
+
+def topology(row: Mapping[str, Any]) -> str:
+    """`TP16/DCP16`; two roles as `1P(TP8/EP8/DPA) x 4D(TP4)`."""
+    if "prefill" not in row:
+        return _parallel(row)
+    workers = {role: row[side] for role, side in (("P", "prefill"), ("D", "decode")) if row[side]["num-worker"]}
+    if list(workers) == ["P"] and workers["P"]["num-worker"] == 1:
+        return _parallel(workers["P"])
+    return " x ".join(f"{worker['num-worker']}{role}({_parallel(worker)})" for role, worker in workers.items())
+
+
+def smoke(found: Sequence[Point], *, sample: int, stages: Sequence[str] = ("evals", "lowest", "highest")) -> tuple[Point, ...]:
+    """trim(sweep): a sample of every gating eval, the lowest concurrency of each topology, the highest, as staged.
+
+    A green smoke on another eval than the sweep's proves nothing about the gate: the seed's ended so, after a sweep of
+    about 120 GPU-hours. A point that two stages want runs in the first of them.
+    """
+    picked: dict[str, Point] = {}
+    for number, stage in enumerate(stages, start=1):
+        for point in _STAGES[stage](found):
+            spec = msgspec.structs.replace(point.eval, limit=min(sample, point.eval.limit or sample)) if point.eval else None
+            picked.setdefault(point.id, msgspec.structs.replace(point, stage=number, eval=spec))
+    return tuple(picked.values())
+
+
+def _evals(found: Sequence[Point]) -> list[Point]:
+    firsts = {(point.recipe, point.eval.task, point.topology): point for point in reversed(found) if point.eval}
+    return [point for point in found if point in firsts.values()]
+
+
+def _lowest(found: Sequence[Point]) -> list[Point]:
+    return _ends(found, sign=1)
+
+
+def _highest(found: Sequence[Point]) -> list[Point]:
+    return _ends(found, sign=-1)
+
+
+def _ends(found: Sequence[Point], *, sign: int) -> list[Point]:
+    curves: dict[tuple[str, str, str], list[Point]] = {}
+    for point in found:
+        if point.kind == "throughput":
+            curves.setdefault((point.recipe, point.topology, point.workload), []).append(point)
+    return [min(curve, key=lambda point: sign * point.concurrency) for curve in curves.values()]
+
+
+_STAGES = {"evals": _evals, "lowest": _lowest, "highest": _highest}
+
+
+def _gate(row: rows.Row, table: Mapping[str, Any] | None, layout: Layout) -> EvalSpec:
+    task = evals.task_of(row, layout.evals)
+    return EvalSpec(task=task, threshold=evals.threshold(task, row["model-prefix"], table, layout.evals.otherwise))
+
+
+def _point(key: str, row: rows.Row, conc: int, layout: Layout, gate: EvalSpec | None) -> Point:
+    label = row["runner"]
+    name = f"{key}/{identity(row)[:12]}/c{conc}"
+    return Point(id=f"{name}/{gate.task}" if gate else name, recipe=key, kind="eval" if gate else "throughput",
+                 image=row["image"], hardware=label.removeprefix("cluster:").split("-")[0], gpus=rows.gpus(row),
+                 topology=topology(row), workload=rows.workload(row), concurrency=conc, runner=label,
+                 fingerprint=fingerprint(row), eval=gate)
+
+
+def _distinct(found: Sequence[Point]) -> tuple[Point, ...]:
+    """A cell listed twice keeps both, told apart by a number: results of one would else hide the other's absence."""
+    seen: dict[str, int] = {}
+    made = []
+    for point in found:
+        seen[point.id] = seen.get(point.id, 0) + 1
+        made.append(point if seen[point.id] == 1 else msgspec.structs.replace(point, id=f"{point.id}#{seen[point.id]}"))
+    return tuple(made)
+
+
+def _parallel(worker: Mapping[str, Any]) -> str:
+    parts = [f"TP{worker['tp']}"]
+    parts += [f"{word}{worker[name]}" for word, name in _WIDTHS if worker.get(name, 1) not in (1, None)]
+    return "/".join([*parts, "DPA"] if worker.get("dp-attn") else parts)
+
+
+_WIDTHS = (("PP", "pp"), ("DCP", "dcp-size"), ("PCP", "pcp-size"), ("EP", "ep"))
+
+
+def _hash(part: Mapping[str, Any]) -> str:
+    text = json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def nodes(gpus: int, layout: Layout, runner: str) -> int | None:
+    """Machines that many GPUs fill under a runner label; None when the layout does not know the machine."""
+    per_node = hardware(layout, runner).gpus_per_node
+    return -(-gpus // per_node) if per_node else None

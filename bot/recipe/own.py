@@ -1,0 +1,134 @@
+"""bumpbot's own recipe files (CONTRACTS 5): a strict record, and the points it stands for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bot import strict
+from bot.errors import BadInput
+from bot.model.recipe import EvalSpec, Point
+
+Count = Annotated[int, Meta(ge=1)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Scalar = str | int | float | bool | None
+
+
+class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class Engine(_Record, kw_only=True):
+    name: str
+    source: str = ""
+
+
+class Model(_Record, kw_only=True):
+    repo: str
+    revision: str = ""
+    weights: str = ""
+    kv: str = ""
+
+
+class Machine(_Record, kw_only=True):
+    gpu: str
+    gpus: Count
+    runner: tuple[str, ...] = ()
+
+
+class Serve(_Record, kw_only=True):
+    args: dict[str, Scalar] = {}
+    env: dict[str, Scalar] = {}
+
+
+class Workload(_Record, kw_only=True):
+    """`requests` maps each concurrency to how many requests are measured there."""
+
+    kind: str
+    output: Count | None = None
+    input: Count | None = None
+    requests: dict[int, Count]
+    repeats: Count = 1
+
+
+class Eval(_Record, kw_only=True):
+    task: str
+    threshold: Share
+    metric: str = ""
+    limit: Count | None = None
+
+
+class Gates(_Record, kw_only=True):
+    failed_requests: Share = 0.10
+
+
+class Policy(_Record, kw_only=True, rename="kebab"):
+    channel: Literal["stable", "nightly", "lineage", "pinned"] = "stable"
+    minimum_age_days: Annotated[float, Meta(ge=0)] = 0
+    quiet_days: Annotated[float, Meta(ge=0)] = 0
+    must_have: tuple[str, ...] = ()
+    must_not_have: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class OwnRecipe(_Record, kw_only=True):
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    image: Annotated[str, Meta(min_length=1)]
+    engine: Engine
+    model: Model
+    hardware: Machine
+    serve: Serve = Serve()
+    workload: Workload
+    evals: tuple[Eval, ...] = ()
+    gates: Gates = Gates()
+    policy: Policy = Policy()
+
+
+def load(data: bytes, file: str) -> OwnRecipe:
+    """A recipe file as a record; BadInput names file, line and key of what does not hold."""
+    recipe = strict.load(OwnRecipe, data.removeprefix(b"\xef\xbb\xbf"), file=file)
+    if not recipe.workload.requests or min(recipe.workload.requests) < 1:
+        raise BadInput("no concurrency to measure", "write `requests: {1: 8}`", file=file, key="workload.requests")
+    if recipe.policy.channel == "pinned" and not recipe.policy.reason:
+        raise BadInput("a pin needs its reason", "add `reason:`", file=file, key="policy.reason")
+    return recipe
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of a recipe file."""
+    return msgspec.json.schema(OwnRecipe)
+
+
+def points(recipe: OwnRecipe) -> tuple[Point, ...]:
+    """One throughput point a concurrency; each eval at the highest, where a gate is hardest to pass."""
+    levels = sorted(recipe.workload.requests)
+    runs = [_point(recipe, conc, None) for conc in levels]
+    gates = [_point(recipe, levels[-1], EvalSpec(task=gate.task, threshold=gate.threshold, limit=gate.limit))
+             for gate in recipe.evals]
+    return (*runs, *gates)
+
+
+def topology(recipe: OwnRecipe) -> str:
+    """`TP4/EP4`, from the serving arguments that name a width."""
+    widths = {name: recipe.serve.args[name] for name in ("tp", "pp", "dp", "ep") if recipe.serve.args.get(name) not in (None, 1)}
+    return "/".join(f"{name.upper()}{width}" for name, width in widths.items()) or "TP1"
+
+
+def _point(recipe: OwnRecipe, conc: int, gate: EvalSpec | None) -> Point:
+    name = f"{recipe.name}/{_hash(recipe, image=False)[:12]}/c{conc}"
+    return Point(id=f"{name}/{gate.task}" if gate else name, recipe=recipe.name, kind="eval" if gate else "throughput",
+                 image=recipe.image, hardware=recipe.hardware.gpu, gpus=recipe.hardware.gpus, topology=topology(recipe),
+                 workload=recipe.workload.kind, concurrency=conc, runner=",".join(recipe.hardware.runner),
+                 fingerprint=_hash(recipe, image=True), eval=gate)
+
+
+def _hash(recipe: OwnRecipe, *, image: bool) -> str:
+    """What is run and how, without what is proposed for it (policy) and how many times (requests, repeats)."""
+    part = {"engine": recipe.engine, "model": recipe.model, "hardware": recipe.hardware, "serve": recipe.serve,
+            "workload": [recipe.workload.kind, recipe.workload.input, recipe.workload.output]}
+    plain = msgspec.to_builtins({**part, "image": recipe.image} if image else part)
+    return hashlib.sha256(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

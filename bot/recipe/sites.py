@@ -1,0 +1,175 @@
+"""Every place where a recipe's image stands, in its own file and in those it links, and what disagrees there today.
+
+Rules of the linked files (CONTRACT 1.3, 2.1): a container either equals the recipe's image or is an alias that stays;
+provenance holds the image with `#` written as `/`; the engine's version follows the image. What disagreed before is
+reported and left alone: mending it silently would hide which bytes were measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import yaml
+from msgspec import Struct
+
+from bot.errors import BadInput
+from bot.layout.records import Layout, Linked
+from bot.model.recipe import Site
+from bot.ports import Tree
+from bot.recipe.document import Document, Hit, show
+from bot.recipe.engine import follows
+from bot.recipe.shelf import Home, Shelf
+
+Role = Literal["image", "container", "provenance", "engine", "setting"]
+
+
+class Place(Struct, frozen=True):
+    """A site with its node: `needle` is the part of the scalar that names the image (or the engine's version)."""
+
+    document: Document
+    hit: Hit
+    index: int
+    role: Role
+    needle: str
+
+    @property
+    def site(self) -> Site:
+        return Site(file=self.document.file, line=self.document.line(self.hit.node.start_mark.index),
+                    path=show(self.hit.steps), value=self.hit.node.value)
+
+
+class Sites(Struct, frozen=True, kw_only=True):
+    """What was found for one recipe.
+
+    `places` move with the image; `linked` are the files read; `absent` the linked texts whose file is not in this
+    repository; `notes` say what stands apart (aliases, second images) and `disagreements` what contradicts the image.
+    """
+
+    key: str
+    file: str
+    image: str
+    places: tuple[Place, ...]
+    linked: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    disagreements: tuple[str, ...] = ()
+
+
+def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
+    """All sites of one recipe, in file order. Refusal for an unknown key, BadInput for a recipe without an image."""
+    shelf = Shelf.of(tree)
+    home = shelf.home(layout, key)
+    image, own, apart = _own(home)
+    found, linked, absent, notes = list(own), [], [], []
+    if home.entry.linked is not None:
+        rules = home.entry.linked
+        found += _beside(home, rules, image, notes)
+        for text, file in references(home, rules):
+            document = shelf.document(file) if file else None
+            if document is None:
+                absent.append(text)
+            elif document.file not in linked:
+                linked.append(document.file)
+                notes += [str(double) for double in document.doubles.values()]
+                found += _in_linked(document, rules, image, notes, apart)
+    return Sites(key=key, file=home.file, image=image, places=tuple(found), linked=tuple(linked),
+                 absent=tuple(dict.fromkeys(absent)), notes=tuple(dict.fromkeys(notes)), disagreements=tuple(apart))
+
+
+def references(home: Home, rules: Linked) -> Iterator[tuple[str, str | None]]:
+    """(`CONFIG_FILE=...` text, path of the file it names or None) for each linked file, once each."""
+    seen: set[str] = set()
+    for path in rules.within:
+        for hit in home.find(path):
+            name, equals, rest = hit.node.value.partition("=") if isinstance(hit.node, yaml.ScalarNode) else ("", "", "")
+            if equals and name in rules.settings and rest not in seen:
+                seen.add(rest)
+                yield hit.node.value, where(rest, rules)
+
+
+def where(value: str, rules: Linked) -> str | None:
+    """The path a linked text names: its variant (`:override`) cut off, the longest root that fits put in front."""
+    path = value.split(":", 1)[0]
+    fitting = [root for root in rules.roots if path.startswith(root.prefix) and (root.prefix or "/" not in path)]
+    if not fitting or not path or ".." in path.split("/") or path.startswith("/"):
+        return None
+    root = max(fitting, key=lambda root: len(root.prefix))
+    return root.folder + path.removeprefix(root.prefix)
+
+
+def normal(image: str) -> str:
+    """The provenance form of an image: Enroot's `#` after the registry written as `/`."""
+    return image.replace("#", "/", 1)
+
+
+def is_alias(container: str) -> bool:
+    """Whether a container is a name that the launcher maps to the image (`dynamo-sglang`), no reference itself."""
+    return not re.search(r"[/:#@]", container)
+
+
+def _own(home: Home) -> tuple[str, list[Place], list[str]]:
+    hits = [hit for path in home.entry.image for hit in home.find(path) if isinstance(hit.node, yaml.ScalarNode)]
+    if not hits or not hits[0].node.value:
+        raise BadInput("this recipe names no image", f"expected at {', '.join(home.entry.image)}", file=home.file,
+                       line=home.document.line(home.hit.node.start_mark.index), key=home.key)
+    image = hits[0].node.value
+    places = [Place(home.document, hit, home.index, "image", image) for hit in hits if hit.node.value == image]
+    apart = [_apart(home.document, hit, image) for hit in hits if hit.node.value != image]
+    return image, places, apart
+
+
+def _beside(home: Home, rules: Linked, image: str, notes: list[str]) -> Iterator[Place]:
+    for path in rules.within:
+        for hit in home.find(path):
+            name, equals, value = hit.node.value.partition("=") if isinstance(hit.node, yaml.ScalarNode) else ("", "", "")
+            if not equals or name not in (*rules.beside, *rules.never):
+                continue
+            if name in rules.beside and value == image:
+                yield Place(home.document, hit, home.index, "setting", image)
+            else:
+                line = home.document.line(hit.node.start_mark.index)
+                notes.append(f"{home.file}:{line}: {name} names a second image, {value}")
+
+
+def _in_linked(document: Document, rules: Linked, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
+    for index in range(len(document.roots)):
+        for role, paths in (("image", rules.image), ("provenance", rules.provenance), ("engine", rules.engine)):
+            for path in paths:
+                for hit in document.find(path, document=index):
+                    if isinstance(hit.node, yaml.ScalarNode):
+                        yield from _LINKED[role](document, hit, index, image, notes, apart)
+
+
+def _container(document: Document, hit: Hit, index: int, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
+    said = hit.node.value
+    if said == image:
+        yield Place(document, hit, index, "container", image)
+    elif is_alias(said):
+        notes.append(f"{document.file}: {show(hit.steps)} is the alias {said}; the launcher maps it")
+    else:
+        apart.append(_apart(document, hit, image))
+
+
+def _provenance(document: Document, hit: Hit, index: int, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
+    said = hit.node.value
+    if said in (image, normal(image)):
+        yield Place(document, hit, index, "provenance", said)
+    else:
+        apart.append(_apart(document, hit, image))
+
+
+def _engine(document: Document, hit: Hit, index: int, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
+    if follows(hit.node.value, image) is False:
+        apart.append(_apart(document, hit, image))
+    else:
+        yield Place(document, hit, index, "engine", hit.node.value)
+
+
+_LINKED = {"image": _container, "provenance": _provenance, "engine": _engine}
+
+
+def _apart(document: Document, hit: Hit, image: str) -> str:
+    line = document.line(hit.node.start_mark.index)
+    return f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}; left as it is"

@@ -1,0 +1,47 @@
+"""How a value can be spelled in YAML: in the quotes that stand there first, in others only where those cannot hold it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+_WORDS = {True: "true", False: "false", None: "null"}
+
+
+def spellings(raw: str, style: str | None, new: Any) -> Iterator[str]:
+    """Texts for `new` in place of the token `raw` (anchor and tag kept), likeliest first; the caller proves which one holds."""
+    lead = _PROPERTIES.match(raw)
+    prefix = lead[0] if lead else ""
+    if not isinstance(new, str):
+        yield prefix + written(new)
+        return
+    if style in ("|", ">"):
+        return
+    order = {"'": (_single, _double), '"': (_double, _single)}.get(style or "", (_plain, _single, _double))
+    for spell in order:
+        yield prefix + spell(new)
+
+
+def written(new: Any) -> str:
+    """A number, truth value or null as YAML 1.1 reads it back."""
+    return _WORDS[new] if isinstance(new, bool) or new is None else _number(new) if isinstance(new, float) else str(new)
+
+
+def _number(new: float) -> str:
+    text = repr(new)
+    return re.sub(r"^(-?\d+)e", r"\1.0e", text).replace("inf", ".inf").replace("nan", ".nan")
+
+
+def _plain(text: str) -> str:
+    return text
+
+
+def _single(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _double(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,284 @@
+"""What scenario.yaml and upstream/*.yaml may say, as records: who exists, what their world holds, what happens when.
+
+Times are moments of the virtual clock, aware; minutes are minutes of it. `scenario.load` reads and checks a folder.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from bot.rehearse.registry import Moment
+
+Minutes = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
+Text = Annotated[str, Meta(min_length=1)]
+Login = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")]
+FilePath = Annotated[str, Meta(pattern=r"^(?!/)(?!.*(^|/)\.\.(/|$)).+$")]
+Permission = Literal["admin", "maintain", "write", "triage", "read", "none"]
+Check = Literal["identity", "roster", "runners", "staging", "mergeable", "history", "imports", "options", "arch",
+                "contains", "certify", "names", "parity", "capacity", "overlap"]
+OWN, PAST = "own", "as-it-happened"
+
+
+class Clock(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    start: Moment
+
+
+class Repository(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The guest repository; its files are the folder `repo/`. `first_number` is the number of its next pull request."""
+
+    owner: Login
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
+    branch: Text = "main"
+    first_number: Annotated[int, Meta(ge=1)] = 1
+
+
+class Person(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    login: Login
+    name: Text
+    email: Annotated[str, Meta(pattern=r"^[^@\s<>]+@[^@\s<>]+$")]
+    permission: Permission = "write"
+
+
+class Accounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`bot` acts with its own token; `default` is the workflow token's account, whose events start no workflow."""
+
+    bot: Login
+    people: Annotated[tuple[Person, ...], Meta(min_length=1)]
+    default: Login = "github-actions[bot]"
+
+
+class Trigger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The filters below one event of a workflow's `on:`; `inputs` are the names workflow_dispatch takes."""
+
+    types: tuple[Text, ...] = ()
+    paths: tuple[Text, ...] = ()
+    branches: tuple[Text, ...] = ()
+    inputs: tuple[Text, ...] = ()
+
+
+class Workflow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One workflow file. On a pull request its jobs run only under one of `labels`; a change of a label in `labels` or
+    `modifiers` enters the concurrency group. Words in braces are those of the loopback GitHub (`github/declare.py`)."""
+
+    file: Text
+    name: Text
+    triggers: dict[str, Trigger]
+    labels: tuple[Text, ...] = ()
+    modifiers: tuple[Text, ...] = ()
+    drafts: bool = True
+    group: Text | None = None
+    cancel_in_progress: bool = False
+    run_name: str = ""
+
+
+class Pool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Runners that share a label; `capacity` jobs run at a time, the rest wait in the order in which they were ready."""
+
+    label: Text
+    capacity: Annotated[int, Meta(ge=1)]
+
+
+class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The wake workflow's cron: one delivery every `minutes`, the first at `first`."""
+
+    first: Moment
+    minutes: Annotated[int, Meta(ge=1)]
+
+
+class Job(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one job does: becomes ready `after` minutes into the attempt, waits for its pool, holds `gpus` for `minutes`.
+
+    `artifacts` names folders of artifacts/<run>/<attempt>/ that it uploads when it ends. `always`: it has no `if:` and
+    runs whether or not a pull request carries one of the workflow's labels.
+    """
+
+    name: Text
+    minutes: Minutes
+    conclusion: Literal["success", "failure", "timed_out", "skipped", "neutral"] = "success"
+    pool: Text = "hosted"
+    gpus: Count = 0
+    runner: Text | None = None
+    after: Minutes = 0.0
+    artifacts: tuple[Text, ...] = ()
+    log: str = ""
+    always: bool = False
+
+
+class Attempt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    jobs: Annotated[tuple[Job, ...], Meta(min_length=1)]
+
+
+class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the next run of this workflow for this event (and action, where one is named) plays, under this id."""
+
+    id: Annotated[int, Meta(ge=1)]
+    workflow: Text
+    event: Text
+    attempts: Annotated[tuple[Attempt, ...], Meta(min_length=1)]
+    action: Text | None = None
+
+
+class Dispatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="dispatch"):
+    """Somebody starts the wake workflow by hand: bump this recipe, to this image if one is named."""
+
+    at: Moment
+    by: Login
+    recipe: Text
+    image: Text | None = None
+
+
+class Push(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="push"):
+    """Somebody pushes one commit: whole new texts, texts added at a file's end, files removed."""
+
+    at: Moment
+    by: Login
+    message: Text
+    branch: Text | None = None
+    write: dict[FilePath, str] = {}
+    append: dict[FilePath, str] = {}
+    remove: tuple[FilePath, ...] = ()
+
+
+class PullEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something a person does to a pull request; `pull` None is the newest one then open."""
+
+    at: Moment
+    by: Login
+    pull: int | None = None
+
+
+class Label(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="label"):
+    name: Text
+
+
+class Unlabel(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="unlabel"):
+    name: Text
+
+
+class Comment(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="comment"):
+    body: Text
+
+
+class Close(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="close"):
+    pass
+
+
+class Merge(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="merge"):
+    pass
+
+
+class Repush(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="repush"):
+    """A tag is moved to another image, described in `registry.yaml` under the tag `to` of the same repository."""
+
+    at: Moment
+    image: Text
+    to: Text
+
+
+Event = Dispatch | Push | Label | Unlabel | Comment | Close | Merge | Repush
+
+
+class Smoke(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much of the sweep the smoke runs: `arguments` are added to the guest's generator command, `evals` says which
+    evals it samples, `warnings` whether a new class of warning in a green smoke stops it."""
+
+    arguments: tuple[Text, ...] = ()
+    evals: Literal["gating", "as-generated", "none"] = "gating"
+    warnings: Literal["stop", "note"] = "stop"
+
+
+class Repairs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`known` None: every repair of the knowledge; a list: only these ids."""
+
+    max: Count = 5
+    known: tuple[Text, ...] | None = None
+
+
+class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    gpu_hours: Annotated[float, Meta(gt=0)]
+
+
+class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the bot may do in this variant. A check that is not named is on."""
+
+    caps: Caps
+    checks: dict[Check, bool] = {}
+    smoke: Smoke = Smoke()
+    repairs: Repairs = Repairs()
+    infra_retries: Count = 2
+    style: Literal["full", "folded"] = "full"
+
+
+class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the rehearsal must end; words of CONTRACTS section 3."""
+
+    outcome: Text
+    cause: Text | None = None
+    repairs_used: Count = 0
+
+
+class Variant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One telling of the story: the policy, what people and machines do, and how it ends. `until` ends it in any case."""
+
+    policy: Policy
+    until: Moment
+    expect: Expect
+    events: tuple[Event, ...] = ()
+    runs: tuple[Run, ...] = ()
+
+
+class Registries(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`declared_digests`: registry.yaml may state digests of real images, which made-up bytes cannot have."""
+
+    declared_digests: bool = False
+
+
+class Declaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """scenario.yaml. `layout` names the layout of the guest repository, `recipe` the family that is bumped."""
+
+    version: Literal[1]
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
+    about: Text
+    attribution: str
+    clock: Clock
+    repository: Repository
+    layout: Text
+    recipe: Text
+    accounts: Accounts
+    workflows: tuple[Workflow, ...]
+    variants: Annotated[dict[Literal["own", "as-it-happened"], Variant], Meta(min_length=1)]
+    pools: tuple[Pool, ...] = ()
+    schedule: Schedule | None = None
+    registry: Registries = Registries()
+
+
+class UpstreamCommit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A commit of an engine's history. `sha` may be invented where only the title is known; the file says so."""
+
+    sha: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
+    title: Text
+    date: Moment
+    pull: int | None = None
+
+
+class Comparison(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What GitHub's compare route answers for `base...head`; `commits` are those of head alone, oldest first, and may
+    be fewer than `ahead`: only those that somebody named. `merge_base` null: the histories share nothing."""
+
+    base: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
+    head: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
+    merge_base: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")] | None
+    ahead: Count
+    behind: Count
+    commits: tuple[UpstreamCommit, ...] = ()
+
+
+class Upstream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file of upstream/: facts about the history of one repository."""
+
+    repository: Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$")]
+    about: str = ""
+    comparisons: tuple[Comparison, ...] = ()

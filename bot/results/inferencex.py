@@ -1,0 +1,127 @@
+"""One element of InferenceX's throughput results: fixed-sequence (single or multi node) or agentic.
+
+`results_bmk` mixes both kinds in one list, so the element decides and not the file. Field list: the repository's
+process_result.py and process_agentic_result.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bot.errors import BadInput
+from bot.model.result import Accounting, Cell, Row
+from bot.results import flat
+from bot.results.parsed import Context, Parsed, elements
+from bot.results.read import count, mapping, number, optional, text
+from bot.results.topology import topology, workload
+
+_STATS = ("mean", "p50", "p75", "p90", "p95", "p99")
+_FIELDS: tuple[tuple[str, str | None, str, tuple[str, ...]], ...] = (
+    ("tput_per_gpu", None, "tok/s/GPU", ("request_metrics", "throughput", "per_gpu", "total_tput_tps")),
+    ("output_tput_per_gpu", None, "tok/s/GPU", ("request_metrics", "throughput", "per_gpu", "output_tput_tps")),
+    ("input_tput_per_gpu", None, "tok/s/GPU", ("request_metrics", "throughput", "per_gpu", "input_tput_tps")),
+    ("output_tput", None, "tok/s", ("request_metrics", "throughput", "output", "tokens_per_second")),
+    ("input_tput", None, "tok/s", ("request_metrics", "throughput", "input", "tokens_per_second")),
+    ("total_tput", None, "tok/s", ("request_metrics", "throughput", "total", "tokens_per_second")),
+    ("request_tput", None, "req/s", ("request_metrics", "qps", "mean")),
+    *(
+        (metric, stat, unit, ("request_metrics", "latency", metric, stat))
+        for metric, unit in flat.TIMED.items()
+        for stat in _STATS
+    ),
+    *(
+        (metric, None, "share", ("server_metrics", "cache", metric))
+        for metric in ("gpu_cache_hit_rate", "cpu_cache_hit_rate", "external_cache_hit_rate")
+    ),
+    ("profiled_requests", None, "requests", ("num_requests_successful",)),
+)
+
+
+def parse_elements(value: Any, name: str, context: Context) -> Parsed:
+    """Every element, or BadInput. The same measured point twice is refused: which of the two would be judged?"""
+    rows: list[Row] = []
+    accounting: list[Accounting] = []
+    seen: set[Cell] = set()
+    for key, item in elements(value):
+        row = mapping(item, name, key)
+        point = _point(row, name, key, context)
+        if point in seen:
+            raise BadInput(f"concurrency {point.concurrency} stands twice", "keep one measurement", file=name, key=key)
+        seen.add(point)
+        agentic = "request_metrics" in row
+        rows += _agentic(row, point, name, key, context) if agentic else _fixed(row, point, name, key, context)
+        known = _accounting(row, point, name, key) if agentic else None
+        accounting += [known] if known else []
+    return Parsed(rows=tuple(rows), accounting=tuple(accounting))
+
+
+def _point(row: Mapping[str, Any], name: str, key: str, context: Context) -> Cell:
+    return Cell(
+        recipe=context.recipe,
+        concurrency=count(row.get("conc"), name, _at(key, "conc"), least=1),
+        workload=workload(row),
+        topology=topology(row),
+        fingerprint=row.get("recipe_fingerprint") or None,
+    )
+
+
+def _fixed(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Context) -> tuple[Row, ...]:
+    if row.get("tput_per_gpu") is None:
+        raise BadInput("no throughput in this row", "the run is incomplete", file=name, key=_at(key, "tput_per_gpu"))
+    return flat.rows(row, point=point, image=_image(row, name, key), context=context, name=name, key=key)
+
+
+def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Context) -> tuple[Row, ...]:
+    measured = mapping(row["request_metrics"], name, _at(key, "request_metrics"))
+    profiled = count(row.get("num_requests_successful"), name, _at(key, "num_requests_successful"))
+    if profiled and optional(measured, "throughput", "per_gpu", "total_tput_tps") is None:
+        raise BadInput(
+            "no throughput in this row",
+            "the run is incomplete",
+            file=name,
+            key=_at(key, "request_metrics.throughput.per_gpu.total_tput_tps"),
+        )
+    image = _image(row, name, key)
+    made = []
+    for metric, stat, unit, where in _FIELDS:
+        value = optional(row, *where)
+        if value is None:
+            continue
+        checked = number(value, name, _at(key, ".".join(where)), most=1.0 if unit == "share" else math.inf)
+        made.append(
+            Row(point=point, metric=metric, stat=stat, unit=unit, n=profiled, run=context.run, attempt=context.attempt,
+                head=context.head, image=image, value=checked)
+        )  # fmt: skip
+    return tuple(made)
+
+
+def _accounting(row: Mapping[str, Any], point: Cell, name: str, key: str) -> Accounting | None:
+    """Only what this row can prove: it counts errors of all phases together, and a warm-up error twice.
+
+    Without errors both counts are zero; without dropped warm-up records every error is a profiling one. In all other
+    cases the split needs the request export, and nothing is said here.
+    """
+    made = row.get("request_accounting")
+    if made is None:
+        return None
+    where = _at(key, "request_accounting")
+    made = mapping(made, name, where)
+    needed = ("records_total", "records_profiled", "records_warmup_dropped", "records_error_dropped")
+    if any(made.get(part) is None for part in needed):
+        return None
+    total, profiled, warmup, errors = (count(made[part], name, f"{where}.{part}") for part in needed)
+    if errors and warmup:
+        return None
+    return Accounting(
+        concurrency=point.concurrency, total=total, profiled=profiled, warmup_invalid=0, profiling_invalid=errors
+    )
+
+
+def _image(row: Mapping[str, Any], name: str, key: str) -> str | None:
+    return text(row["image"], name, _at(key, "image")) if row.get("image") else None
+
+
+def _at(key: str, inner: str) -> str:
+    return f"{key}.{inner}".lstrip(".")

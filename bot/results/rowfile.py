@@ -1,0 +1,86 @@
+"""Rows in the normal form of CONTRACTS (`row`): a JSON list, an object with `rows`, or one row a line.
+
+Null is "not known" and stands for a key that is absent; run, head and image are the row's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import msgspec
+
+from bot.errors import BadInput
+from bot.model.result import Row
+from bot.results.parsed import Context, Parsed, elements, has
+from bot.results.read import count, document, mapping, number, records
+
+FORMAT = "rows"
+
+
+def sniff(head: bytes, name: str) -> bool:
+    return (
+        head.lstrip()[:1] in (b"{", b"[")
+        and has(head, "point", "metric", "value", "concurrency")
+        and not has(head, "doc_id")
+    )
+
+
+def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
+    rows: list[Row] = []
+    seen: set[tuple[Any, ...]] = set()
+    for key, line, item in _items(stream, name):
+        row = _row(mapping(item, name, key, line=line), name, key, line, context)
+        known = (row.point, row.metric, row.stat, row.task, row.run, row.attempt)
+        if known in seen:
+            raise BadInput(
+                f"{row.task or row.metric} at concurrency {row.point.concurrency} stands twice",
+                "keep one, or name their runs",
+                file=name,
+                line=line,
+                key=key,
+            )
+        seen.add(known)
+        rows.append(row)
+    return Parsed(rows=tuple(rows))
+
+
+def _items(stream: BinaryIO, name: str) -> Iterator[tuple[str, int | None, Any]]:
+    """Each row with its place. JSON lines are told from a document by the first line being a whole row."""
+    if name.endswith(".jsonl"):
+        for line, item in records(stream, name):
+            yield "", line, item
+        return
+    whole = document(stream, name)
+    if isinstance(whole, dict) and "rows" in whole:
+        whole = whole["rows"]
+    for key, item in elements(whole):
+        yield key, None, item
+
+
+def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context: Context) -> Row:
+    told = {field: value for field, value in item.items() if value is not None}
+    point = {
+        field: value
+        for field, value in mapping(told.get("point"), name, f"{key}.point", line=line).items()
+        if value is not None
+    }
+    told["point"] = {"recipe": context.recipe, **point}
+    told.setdefault("unit", "share" if told.get("metric") == "eval" else "")
+    try:
+        row = msgspec.convert(told, Row, strict=True)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$")
+        raise BadInput(
+            reason, "correct the row", file=name, line=line, key=f"{key}{place.rstrip('`')}".lstrip(".")
+        ) from None
+    number(row.value, name, f"{key}.value", line=line, most=1.0 if row.metric == "eval" else float("inf"))
+    count(row.point.concurrency, name, f"{key}.point.concurrency", line=line, least=1)
+    for field, value in (("n", row.n), ("correct", row.correct)):
+        if value is not None:
+            count(value, name, f"{key}.{field}", line=line)
+    if row.correct is not None and row.correct > (row.n or 0):
+        raise BadInput(
+            f"{row.correct} right of {row.n} asked", "correct the counts", file=name, line=line, key=f"{key}.correct"
+        )
+    return row

@@ -1,0 +1,1 @@
+"""What the numbers mean: findings per metric, one verdict, and the reasons that limit it."""

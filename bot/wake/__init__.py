@@ -1,0 +1,1 @@
+"""One run of the bot: it looks, decides, claims, acts, records and exits. Waiting is returning."""

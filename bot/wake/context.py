@@ -1,0 +1,83 @@
+"""Everything a wake may reach: the ports, the layout of the default branch, and the knowledge, all handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from bot.diagnose.repair import Repair
+from bot.diagnose.signatures import Signature
+from bot.images.tags import Scheme
+from bot.layout import Layout
+from bot.ledger import Ledger
+from bot.model.action import (
+    Action,
+    Cancel,
+    ClosePull,
+    Dispatch,
+    Label,
+    OpenPull,
+    Push,
+    Remember,
+    Rerun,
+    Say,
+    SetDraft,
+    Unlabel,
+)
+from bot.model.bump import Limits
+from bot.model.record import Record
+from bot.ports import Clock, Commits, Forge, Git, Published, Registry, Tree
+from bot.results.metrics import Metric
+
+Mode = Literal["off", "observe", "propose", "act"]
+
+# What each mode lets through. Ending and cleaning up belong to `propose`: a bot that may not spend may still stop.
+ALLOWED: dict[Mode, tuple[type[Action], ...]] = {
+    "off": (),
+    "observe": (Remember,),
+    "propose": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull),
+    "act": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, Dispatch, Rerun, Label),
+}
+
+
+class Renderer(Protocol):
+    def title(self, record: Record) -> str: ...
+
+    def parts(self, record: Record) -> tuple[str, ...]:
+        """The finished text in the layout's style, checked byte by byte; several parts when it is over the forge's limit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Packaged data, already parsed."""
+
+    schemes: tuple[Scheme, ...]
+    signatures: tuple[Signature, ...]
+    repairs: tuple[Repair, ...]
+    metrics: dict[str, Metric]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`known_repairs` None is all of them; `run` names the workflow run this wake is, as id/attempt."""
+
+    forge: Forge
+    git: Git
+    registry: Registry
+    commits: Commits
+    published: Published
+    clock: Clock
+    ledger: Ledger
+    tree: Callable[[str], Tree]
+    layout: Layout
+    limits: Limits
+    knowledge: Knowledge
+    render: Renderer
+    mode: Callable[[], Mode]
+    wake: str
+    version: str
+    run: str | None = None
+    known_repairs: frozenset[str] | None = None
+    narrate: Callable[[str], None] = lambda line: None

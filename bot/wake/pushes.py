@@ -1,0 +1,98 @@
+"""Commits on a bump's branch: the proposal, a repair, the changelog entry, a sync with the default branch.
+
+A commit is a function of its claim (parents, files, words, moment), so finishing a claim later makes the same one.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.diagnose import repair as repairs
+from bot.errors import Conflict, Refusal
+from bot.model.action import Push
+from bot.model.bump import Bump
+from bot.recipe import changelog, edit
+from bot.wake.context import Context
+
+Changes = dict[str, bytes | None]
+
+
+def push(context: Context, bump: Bump, action: Push, at: datetime) -> str:
+    """Makes and pushes the commit; its id. Conflict when the branch is not where the decision saw it."""
+    branch = bump.subject.rules.branch
+    parents, changes = MAKERS[action.why](context, bump, action)
+    oid = context.git.commit(parents, changes, _message(bump, action), when=at)
+    tip = context.git.tip(branch)
+    if tip == oid:
+        return oid
+    if tip != action.expected:
+        raise Conflict(f"the branch {branch} moved to {tip}", "the next look decides for it")
+    if not context.git.push(branch, oid):
+        raise Conflict(f"the push to {branch} was refused", "the next look decides anew")
+    return oid
+
+
+def _proposal(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
+    base = action.base_tip or ""
+    keys = [recipe.key for recipe in bump.subject.family]
+    moved = edit.move(context.tree(base), context.layout, keys, bump.subject.candidate.text)
+    return [base], dict(moved.files)
+
+
+def _repair(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
+    head, wanted = action.expected or "", action.repair
+    assert wanted is not None
+    entry = next((known for known in context.knowledge.repairs if known.id == wanted.id), None)
+    if entry is None:
+        raise Refusal(f"the repair {wanted.id} is not known here", "use the version of bumpbot that decided it")
+    files = {path: context.git.read(head, path) or b"" for path in wanted.files}
+    return [head], dict(repairs.apply(entry, files))
+
+
+def _changelog(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
+    head, path = action.expected or "", context.layout.changelog.file
+    before = context.git.read(head, path) or b""
+    return [head], {path: changelog.append(before, entry_of(bump, context), context.layout.changelog.style)}
+
+
+def _sync(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
+    """The default branch merged: its bytes for all it changed, ours for the recipe, our entry after its last one."""
+    head, tip = action.expected or "", action.base_tip or ""
+    base, path = bump.memory.heads[-1].contains_base or "", context.layout.changelog.file
+    old, new = context.git.entries(base), context.git.entries(tip)
+    mine = {file for file, oid in context.git.entries(head).items() if old.get(file) != oid}
+    theirs = {file for file in {*old, *new} if old.get(file) != new.get(file)}
+    both = sorted((mine & theirs) - {path})
+    if both:
+        raise Conflict(f"{both[0]} changed on both sides", "a maintainer must say which text is right")
+    changes: Changes = {file: context.git.read(tip, file) if file in new else None for file in theirs}
+    changes[path] = changelog.sync(context.git.read(tip, path) or b"", entry_of(bump, context), context.layout.changelog.style)
+    return [head, tip], changes
+
+
+MAKERS = {"proposal": _proposal, "repair": _repair, "changelog": _changelog, "sync": _sync}
+
+
+def entry_of(bump: Bump, context: Context) -> changelog.Entry:
+    """Our changelog entry: the keys of the family, what changed, the pull request."""
+    pull = bump.world.pull
+    lines = [f"Update the image from {bump.subject.family[0].image} to {bump.subject.candidate.text}."]
+    lines += [f"{wanted.id}: {wanted.why.en}" for wanted in bump.memory.applied]
+    keys = tuple(recipe.key for recipe in bump.subject.family)
+    link = context.layout.changelog.link.format(repository=bump.subject.rules.repository, number=pull.number if pull else "")
+    scenarios = tuple(sorted({recipe.settings["scenario"] for recipe in bump.subject.family if "scenario" in recipe.settings}))
+    return changelog.Entry(keys=keys, description=tuple(lines), link=link, scenarios=scenarios)
+
+
+def _message(bump: Bump, action: Push) -> str:
+    """English subject, both languages in the body: commits are read on the forge too."""
+    recipe, text = bump.subject.family[0].key, bump.subject.candidate.text
+    number = bump.memory.repairs_used + (action.why == "repair")
+    repair = action.repair.id if action.repair else ""
+    subject, chinese = {
+        "proposal": (f"Update {recipe} to {text}", f"将 {recipe} 的镜像更新至 {text}"),
+        "repair": (f"Repair {number}: {repair}", f"修复 {number}：{repair}"),
+        "changelog": (f"Add the changelog entry of {recipe}", f"为 {recipe} 添加变更日志条目"),
+        "sync": ("Merge the default branch, its changelog first", "合并默认分支，变更日志以其内容为先"),
+    }[action.why]
+    return f"{subject}\n\n{chinese}\n\nBumpbot-Bump: {bump.id}\n"

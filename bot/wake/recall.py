@@ -1,0 +1,46 @@
+"""What a bump remembers after a step: the memory before it, its actions, and what came of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bot.decide.say import digest
+from bot.model.action import Action, Push, Remember, Result, Say
+from bot.model.bump import Approval, Bump, Ended, Head, Memory, Told
+
+
+def after(bump: Bump, actions: Sequence[Action], results: Sequence[Result]) -> Memory:
+    """The memory that the next look starts from; actions without a good result leave no trace in it."""
+    memory = bump.memory
+    for result in results:
+        if result.ok:
+            memory = _step(bump, memory, actions[result.index], result)
+    return memory
+
+
+def _step(bump: Bump, memory: Memory, action: Action, result: Result) -> Memory:
+    replace = msgspec.structs.replace
+    match action:
+        case Push(why=why, repair=repair, base_tip=base_tip) if result.head:
+            base = base_tip if why in ("proposal", "sync") else _base(memory)
+            head = Head(sha=result.head, why=why, at=bump.now, repair=repair.id if repair else None, contains_base=base)
+            applied = (*memory.applied, repair) if repair else memory.applied
+            return replace(memory, heads=(*memory.heads, head), applied=applied)
+        case Say(slot=slot, record=record, update=update) if result.comment is not None:
+            before = next((told for told in memory.told if told.slot == slot), None)
+            updates = (*(before.updates if before else ()), *((update,) if update else ()))
+            told = Told(slot=slot, comment=result.comment, digest=digest(record), at=bump.now, updates=updates)
+            others = tuple(other for other in memory.told if other.slot != slot)
+            return replace(memory, told=(*others, told), closed=memory.closed or slot == "final")
+        case Remember(fact=Approval() as approval):
+            return replace(memory, approvals=(*memory.approvals, approval))
+        case Remember(fact=Ended() as ended):
+            return replace(memory, ended=memory.ended or ended)
+        case _:
+            return memory
+
+
+def _base(memory: Memory) -> str | None:
+    return memory.heads[-1].contains_base if memory.heads else None
