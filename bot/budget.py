@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import fsum
 from statistics import median
 
 from bot.model.bump import Bump, Limits
@@ -40,7 +41,7 @@ def smoke_points(bump: Bump) -> tuple[Point, ...]:
 def price(bump: Bump, cells: Iterable[Point]) -> float:
     """GPU-hours these points are expected to hold: GPUs x expected hours of each, evals at their own length."""
     runs, limits = bump.world.runs, bump.subject.limits
-    return sum(cell.gpus * minutes(cell.kind, runs, limits) / 60 for cell in cells)
+    return fsum(cell.gpus * minutes(cell.kind, runs, limits) / 60 for cell in cells)
 
 
 def price_smoke(bump: Bump) -> float:

@@ -13,12 +13,12 @@ from bot.images.tags import Scheme
 from bot.layout import Layout
 from bot.model.bump import Limits, Plan, Subject
 from bot.model.image import Candidate, Resolved
-from bot.model.recipe import Edit, Recipe
+from bot.model.recipe import Edit, Recipe, Scope
 from bot.model.result import Baseline
 from bot.model.text import Text
 from bot.model.upstream import Comparison
 from bot.ports import Commits, Published, Registry, Tree
-from bot.recipe import edit, matrix, scope
+from bot.recipe import edit, scope
 from bot.recipe.read import keys, read
 
 
@@ -58,13 +58,12 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits)
         plan=Plan(
             title=Text(en=f"Update {key}", zh=f"更新 {key}"),
             sites=tuple(site for site in moved.sites if site.file in moved.files),
-            scope=_scope(tree, layout, moved, [recipe.key for recipe in family]),
+            scope=_proved(tree, layout, moved, [recipe.key for recipe in family]),
             diff=moved.diff,
             comparisons=_comparisons(sources.commits, layout, old, new),
             baseline=baseline,
             missing_baseline=missing,
             thresholds={point.eval.task: point.eval.threshold for recipe in family for point in recipe.points if point.eval},
-            notes=tuple(Text(en=note, zh=note) for note in ()),
         ),
         rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new)),
         limits=limits,
@@ -90,7 +89,8 @@ def _resolve(sources: Sources, text: str) -> Resolved:
 
 def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, new: Resolved,
                baseline: Baseline | None) -> Candidate:
-    fleet = layouts.hardware(layout, recipe.hardware)
+    runner = recipe.points[0].runner if recipe.points else recipe.hardware
+    fleet = layouts.hardware(layout, runner)
     policy = choose.Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
     found = choose.judge(old, new, policy, sources.schemes, measured=baseline.date if baseline else None)
     if isinstance(found, choose.Declined):
@@ -102,19 +102,15 @@ def _baseline(sources: Sources, recipe: Recipe) -> tuple[Baseline | None, str | 
     """The published points of exactly this recipe with its present image; without them, why there are none."""
     fingerprint = next((point.fingerprint for point in recipe.points if point.kind == "throughput"), "")
     try:
-        found = sources.published.baseline(recipe.key, model=recipe.model, image=recipe.image, fingerprint=fingerprint)
+        found = sources.published.baseline(recipe.key, model=recipe.prefix or recipe.model, image=recipe.image, fingerprint=fingerprint)
     except Unreachable:
         return None, "baseline-unreachable"
     return (found, None) if found else (None, "not-published")
 
 
-def _scope(tree: Tree, layout: Layout, moved: Edit, family: Sequence[str]) -> "scope.Scope":
-    after = scope.overlay(tree, moved.files)
-    every = keys(tree, layout)
-    before_points = [point for name in every for point in matrix.points(tree, layout, name)]
-    after_points = [point for name in every for point in matrix.points(after, layout, name)]
-    found = scope.compare(before_points, after_points, family)
-    if found.other_rows_changed or not found.only_image:
+def _proved(tree: Tree, layout: Layout, moved: Edit, family: Sequence[str]) -> Scope:
+    found = scope.prove(tree, layout, family, moved).scope
+    if found is None or found.other_rows_changed or not found.only_image:
         raise Refusal("the edit changes more of the matrix than this family's image", "report it: an image edit must not do that")
     return found
 

@@ -20,7 +20,7 @@ MAX_NODES = 400_000
 MAX_DEPTH = 60
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>[^`]*)`")
 _MISSING = re.compile(r"Object missing required field `(?P<key>[^`]*)`")
-_AT = re.compile(r" - at `(?P<path>[^`]*)`$")
+_AT = re.compile(r" - at (?:`key` in )?`(?P<path>[^`]*)`$")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 

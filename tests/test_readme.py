@@ -98,6 +98,14 @@ class TestPromises:
         assert words(command)[-1] in shown.stdout
 
 
+    @pytest.mark.skipif(not (ROOT / "bot" / "cli").exists(), reason="bot/cli does not exist yet")
+    def test_the_table_leaves_no_command_out(self) -> None:
+        argv = [sys.executable, "-m", "bot", "--help"]
+        shown = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60).stdout
+        listed = re.findall(r"^  ([a-z-]+)  ", shown[shown.index("Commands:"):], re.MULTILINE)
+        assert set(listed) == {words(command)[0] for command in commands(ENGLISH)}
+
+
 class TestContinuousIntegration:
     RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 

@@ -51,6 +51,9 @@ class Answer(Struct, frozen=True, kw_only=True):
             return json_value(self.body.decode("utf-8"), file=plain(self.url))
         except UnicodeDecodeError as error:
             raise BadInput("not UTF-8", f"look at byte {error.start}", file=plain(self.url)) from None
+        except ValueError:
+            # A number of more than 4,300 digits: Python refuses to spend the time.
+            raise BadInput("not JSON that can be read: a number is too long", "", file=plain(self.url)) from None
 
 
 def make_client(*, transport: httpx.BaseTransport | None = None, headers: Mapping[str, str] | None = None,

@@ -49,10 +49,10 @@ def run_of(row: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def newest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """One row a point: a point swept twice on a day is that of the newest run and attempt."""
+    """One row a point of one fingerprint: swept twice on a day, it is that of the newest run and attempt."""
     kept: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for row in rows:
-        point = (row.get("conc"), row.get("benchmark_type"), row.get("isl"), row.get("osl"), topology(_sized(row)))
+        point = (row.get("conc"), row.get("benchmark_type"), row.get("isl"), row.get("osl"))
         if point not in kept or _age(row) >= _age(kept[point]):
             kept[point] = row
     return sorted(kept.values(), key=lambda row: row["conc"] if isinstance(row.get("conc"), int) else 0)
@@ -85,8 +85,8 @@ def performance_rows(rows: Iterable[Mapping[str, Any]], recipe: str, producer: P
             if factor is None:
                 continue
             made.append(Row(
-                point=cell, metric=metric.id, stat=stat, value=value * factor, unit=metric.unit, run=run, attempt=attempt,
-                head=head if run == producer.run else None, image=text(row.get("image")) or None))
+                point=cell, metric=metric.id, stat=stat, value=value * factor, unit=metric.unit, run=run,
+                attempt=attempt, head=head if run == producer.run else None, image=text(row.get("image")) or None))
     return tuple(made)
 
 

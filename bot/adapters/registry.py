@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +19,7 @@ import httpx
 from bot.adapters.addresses import Guard, Resolve, may_follow, system_resolve
 from bot.adapters.http import Answer, check, fetch, make_client, plain, retry_read
 from bot.adapters.registry_auth import Host, Logins, host_of
-from bot.errors import BadInput, BumpbotError, Missing, Refusal
+from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
 from bot.images.reference import valid_digest, valid_tag
 from bot.model.image import ImageFacts, Platform, Reference, Resolved
 from bot.ports import Clock
@@ -30,7 +31,8 @@ REVISION = "org.opencontainers.image.revision"
 MAX_MANIFEST, MAX_CONFIG, MAX_TAG_PAGE = 4_194_304, 8_000_000, 8_000_000
 MAX_HOPS, MAX_PAGES, MAX_TAGS, MAX_PLATFORMS, MAX_LABEL = 5, 200, 200_000, 200, 8192
 PAGE = 1000
-TOTAL_S = 60.0
+# Seconds for one answer, and how many times that for all pages of a listing.
+TOTAL_S, MAX_LISTING = 60.0, 5
 _NEXT = re.compile(r'<([^<>]{1,4096})>\s*;[^,]*\brel\s*=\s*"?next"?')
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _FACTS = {"cuda": ("CUDA_VERSION",), "rocm": ("ROCM_VERSION",),
@@ -78,8 +80,12 @@ class OciRegistry:
         """Every tag of a repository, in the registry's order. A listing that does not end is an error, never a part."""
         host = host_of(reference.registry, self._override)
         url = f"{host.api}/v2/{reference.repository}/tags/list?n={PAGE}"
-        asked, found = set(), []
+        asked: set[str] = set()
+        found: list[str] = []
+        deadline = time.monotonic() + MAX_LISTING * self._total_s
         while url:
+            if time.monotonic() > deadline:
+                raise Unreachable(f"{reference.name}: the tag listing takes too long", "try again later")
             if url in asked or len(asked) >= MAX_PAGES:
                 raise BadInput(f"{reference.name}: the tag listing does not end after {len(asked)} pages",
                                "the registry pages in a loop; a partial list would hide newer tags")

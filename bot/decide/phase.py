@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from bot import budget
 from bot.decide.classes import INFRASTRUCTURE
 from bot.model.bump import Bump, Ended, Judged
 from bot.model.outcome import Outcome
@@ -124,17 +125,31 @@ def labelled_by(bump: Bump, label: str) -> str | None:
     return next((said.by for said in reversed(bump.world.labellings) if said.label == label and said.added), None)
 
 
-def alive_sweeps(bump: Bump) -> tuple[Run, ...]:
-    """Sweep runs on the present head that a concurrency group or a skip has not ended, newest first.
+def needs_approval(bump: Bump) -> bool:
+    """Whether the sweep waits for a person: it costs more than the threshold and nobody with a say has asked for it."""
+    above = bump.subject.limits.approve_above
+    if above is None or bump.memory.approvals or budget.price_sweep(bump) <= above:
+        return False
+    return all(labelled_by(bump, name) in (None, bump.world.me) for name in sweep_labels(bump))
 
-    The seed had two for one head: the push's, cancelled by the label's before any benchmark started.
+
+def alive_sweeps(bump: Bump) -> tuple[Run, ...]:
+    """Runs on the present head that measure or are about to, newest first.
+
+    The seed had two for one head: the push's, which without a label measures nothing, and the label's, which cancelled it.
     """
+    begun = bump.subject.rules.sweep.start == "dispatch" or bool(sweep_labels(bump))
     return tuple(
         run
         for run in sorted(bump.world.runs, key=lambda run: (run.created, run.id), reverse=True)
         if run.stage == "sweep" and run.head == bump.head
         and not (run.terminal and run.conclusion in ("cancelled", "skipped"))
+        and (_measures(run) or (begun and not run.terminal))
     )
+
+
+def _measures(run: Run) -> bool:
+    return any(job.role != "other" and job.conclusion != "skipped" for job in run.jobs)
 
 
 def _taken(bump: Bump) -> Outcome | None:

@@ -9,7 +9,7 @@ import msgspec
 
 from bot.decide import report
 from bot.model.action import Action, OpenPull, Push, Remember, Say
-from bot.model.bump import Bump, Update
+from bot.model.bump import Bump, Ended, Update
 from bot.model.record import Record
 
 
@@ -33,7 +33,8 @@ def with_body(bump: Bump, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """The pull request's body follows whatever is being done, so that its state line never lags a whole wake behind."""
     if not actions or any(isinstance(action, OpenPull) for action in actions) or bump.world.pull is None:
         return actions
-    ended = next((action.fact for action in actions if isinstance(action, Remember)), bump.memory.ended)
+    facts = (action.fact for action in actions if isinstance(action, Remember))
+    ended = next((fact for fact in facts if isinstance(fact, Ended)), bump.memory.ended)
     if any(isinstance(action, Push) for action in actions):
         return actions  # the head is about to change: the next look writes the body with it
     return (*actions, *say(bump, "body", report.proposal(bump, ended=ended)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot import budget
 from bot.decide import ending, report
-from bot.decide.phase import alive_sweeps, failed_jobs, labelled_by, sweep_labels
+from bot.decide.phase import alive_sweeps, failed_jobs, needs_approval
 from bot.decide.say import say
 from bot.decide.smoke import fill, relabel, respond, strays
 from bot.model.action import Action, Cancel, Dispatch, SetDraft
@@ -15,12 +15,12 @@ from bot.model.run import Job, Run
 
 def due(bump: Bump, head: str) -> tuple[Action, ...]:
     """Starts the sweep: by the guest's label, or by our own dispatch; above a threshold a person must have asked."""
-    pull, limits, rules = bump.world.pull, bump.subject.limits, bump.subject.rules.sweep
+    pull, rules = bump.world.pull, bump.subject.rules.sweep
     assert pull is not None
     price = budget.price_sweep(bump)
     if not budget.affords(bump, price):
         return ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price)
-    if limits.approve_above is not None and price > limits.approve_above and not _asked(bump):
+    if needs_approval(bump):
         return say(bump, "status", report.status(bump, about="sweep-needs-approval", by=None))
     ready = () if rules.drafts or not pull.draft else (SetDraft(draft=False, head=head),)
     if rules.start == "label":
@@ -81,10 +81,3 @@ def slot(bump: Bump) -> str:
 
 def _sets(update: Update) -> tuple[tuple[str, ...], ...]:
     return update.passed, update.running, update.queued, update.failed
-
-
-def _asked(bump: Bump) -> bool:
-    """A person asked: kept from an early label, or a sweep label on now that is not ours."""
-    if bump.memory.approvals:
-        return True
-    return any(labelled_by(bump, name) not in (None, bump.world.me) for name in sweep_labels(bump))

@@ -23,8 +23,20 @@ from bot.errors import BadInput
 LINE_LIMIT = 64 * 1024
 _CHUNK = 1 << 18
 _TAR = (".tar.gz", ".tgz", ".tar", ".tar.xz", ".txz")
-_DATA = re.compile(r"\.(?:jsonl?|csv|tsv|parquet|png|jpe?g|svg|html?|ya?ml|toml|py|so|whl|npy|npz|pt|bin|safetensors|pkl|db|pb|nsys-rep|pdf)$",
-                   re.IGNORECASE)
+# Data beside the logs: answers of an eval quote every error there is.
+_DATA = re.compile(
+    r"\.(?:jsonl?|csv|tsv|parquet|png|jpe?g|svg|pdf|html?|ya?ml|toml|py|so|whl|np[yz]|pt|bin|safetensors|pkl|db|pb|nsys-rep)$",
+    re.IGNORECASE,
+)
+
+
+# NotImplementedError is a RuntimeError: an encrypted member, a method that zipfile does not know.
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, RuntimeError)
+
+
+def _broken(error: Exception, name: str) -> BadInput:
+    reason = (str(error) or type(error).__name__).splitlines()[0]
+    return BadInput(f"not a whole archive: {reason}", "fetch it again", file=name)
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -48,11 +60,11 @@ class Line(Struct, frozen=True):
 class Opened:
     """The logs within some files, one after another: each stream is read before the next is asked for.
 
-    Iterate for (name, stream); `notes` then tells what was left out and why.
+    Iterate for (name, stream); `notes` then tells what was left out and why. `everything` opens result files too.
     """
 
-    def __init__(self, files: Iterable[tuple[str, BinaryIO]], limits: Limits = Limits()) -> None:
-        self._files, self._limits = files, limits
+    def __init__(self, files: Iterable[tuple[str, BinaryIO]], limits: Limits = Limits(), *, everything: bool = False) -> None:
+        self._files, self._limits, self._everything = files, limits, everything
         self._bytes = self._entries = 0
         self.notes: list[str] = []
 
@@ -71,13 +83,12 @@ class Opened:
                 yield from self._zip(name, stream, depth)
             elif lower.endswith((".gz", ".xz")):
                 yield from self._open(name[: -len(".gz")], self._inflate(name, stream), depth + 1)
-            elif _DATA.search(name):
+            elif _DATA.search(name) and not self._everything:
                 return
             else:
                 yield name, stream
-        except (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, RuntimeError,
-                NotImplementedError) as error:
-            raise BadInput(f"not a whole archive: {str(error) or type(error).__name__}", "fetch it again", file=name) from None
+        except _BROKEN as error:
+            raise _broken(error, name) from None
 
     def _tar(self, name: str, stream: BinaryIO, depth: int) -> Iterator[tuple[str, BinaryIO]]:
         plain = name.lower().endswith(".tar")
@@ -160,7 +171,10 @@ class _Metered(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray) -> int:
-        data = self._inner.read(len(buffer))
+        try:
+            data = self._inner.read(len(buffer))
+        except _BROKEN as error:
+            raise _broken(error, self._name) from None
         buffer[: len(data)] = data
         self._total += len(data)
         self._owner.grew(self._name, len(data), self._total, self._source.count if self._source else None)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
-
 import re2
 from msgspec import Struct, field
 
@@ -20,9 +19,28 @@ from bot.errors import BadInput
 from bot.model.text import Text
 
 Class = Literal[
-    "engine-regression", "moved-module", "flag-removed", "feature-missing", "arch-unsupported", "oom", "hang", "tool-parser",
-    "eval-gate", "request-errors", "image-missing", "model-not-staged", "disk-full", "node-unhealthy", "package-fetch",
-    "capacity", "runner-retired", "credential", "baseline-gap", "changelog-conflict", "shared-ci-bug", "cancelled-by-concurrency",
+    "engine-regression",
+    "moved-module",
+    "flag-removed",
+    "feature-missing",
+    "arch-unsupported",
+    "oom",
+    "hang",
+    "tool-parser",
+    "eval-gate",
+    "request-errors",
+    "image-missing",
+    "model-not-staged",
+    "disk-full",
+    "node-unhealthy",
+    "package-fetch",
+    "capacity",
+    "runner-retired",
+    "credential",
+    "baseline-gap",
+    "changelog-conflict",
+    "shared-ci-bug",
+    "cancelled-by-concurrency",
 ]
 Scope = Literal["repair", "infrastructure", "operator", "stop", "ask", "defer", "sync", "follow", "gate", "symptom", "noise"]
 Layer = Literal["server", "path", "gate", "collect", "client", "end"]
@@ -30,6 +48,7 @@ Role = Literal["frontend", "worker", "benchmark", "eval", "slurm", "infra", "oth
 CLASSES: tuple[str, ...] = get_args(Class)
 CAPTURE = re.compile(r"[A-Za-z0-9_.:/+-]{1,120}")
 ELLIPSIS = "…"
+NEVER = "[^\\x00-\\x{10FFFF}]"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
 _OPTIONS = re2.Options()
@@ -110,7 +129,11 @@ def _problem(signature: Signature, seen: set[str]) -> tuple[str, str, str] | Non
         return "pattern", f"not an RE2 pattern: {_words(error)}", "RE2 has no look-around and no back-references"
     unknown = set(_SLOT.findall(signature.excerpt)) - set(compiled.groupindex)
     if unknown:
-        return "excerpt", f"names no group of the pattern: {', '.join(sorted(unknown))}", "name a group or drop the braces"
+        return (
+            "excerpt",
+            f"names no group of the pattern: {', '.join(sorted(unknown))}",
+            "name a group or drop the braces",
+        )
     if not compiled.search(signature.example):
         return "example", "the pattern does not match its own example", "mend one of them"
     if compiled.search(""):
@@ -135,26 +158,27 @@ def match(signatures: Iterable[Signature], line: str, block: str = "") -> tuple[
 class Matcher:
     """All signatures asked at once: one pass of one automaton says which lines are worth a closer look."""
 
-    def __init__(self, signatures: Sequence[Signature]) -> None:
+    def __init__(self, signatures: Sequence[Signature], also: str = "") -> None:
+        """`also` is one more pattern for `touches`: what else makes a line worth reading."""
         self.signatures = tuple(signatures)
-        self.spanning = tuple(item for item in self.signatures if item.spans)
-        single = "|".join(f"(?:{_unnamed(item.pattern)})" for item in self.signatures if not item.spans)
-        self._any = re2.compile(single, options=_OPTIONS) if single else None
+        patterns = [_unnamed(item.pattern) for item in self.signatures]
+        self._any = _union(patterns)
+        self._spanning = _union([_unnamed(item.pattern) for item in self.signatures if item.spans])
+        self._worth = _union([*patterns, *([also] if also else [])])
 
     def __call__(self, line: str, block: str = "") -> tuple[Signature, Any] | None:
-        if not (self._any and self._any.search(line)) and not self.spanning:
-            return None
-        return match(self.signatures, line, block)
+        if self._any.search(line) or (block and self._spanning.search(block)):
+            return match(self.signatures, line, block)
+        return None
 
     def touches(self, line: str) -> bool:
-        """Whether any signature that reads single lines fits; cheap, for the millions of lines that say nothing."""
-        return bool(self._any and self._any.search(line))
+        """Whether a line says anything at all; cheap, for the millions of lines that do not."""
+        return bool(self._worth.search(line))
 
-    def by_id(self, wanted: str) -> Signature | None:
-        return next((item for item in self.signatures if item.id == wanted), None)
+
+def _union(patterns: Sequence[str]) -> Any:
+    return _compiled("|".join(f"(?:{pattern})" for pattern in patterns) or NEVER)
 
 
 def _unnamed(pattern: str) -> str:
     return re.sub(r"\(\?P<\w+>", "(?:", pattern)
-
-

@@ -15,22 +15,32 @@ from msgspec import Struct
 Level = Literal["error", "warn", "info"]
 _TIME = r"(?P<time>\d\d:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?"
 _WORD = r"(?P<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)"
-_PIECES = tuple(re.compile(pattern) for pattern in (
-    rf"\[?(?P<date>\d{{4}}-\d\d-\d\d)[T ]{_TIME}(?: ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d))?(?: (?P<key>[A-Z][A-Z0-9 ]{{0,30}}\d))?\]? ?",
-    r"\((?P<key>[^()]{0,60}pid=\d+[^()]{0,60})\) ?",
-    r"(?P<key>\[rank\d+\]): ?",
-    r"(?P<key>\d{1,5}): (?=\S)",
-    rf"{_WORD} (?P<day>\d\d-\d\d) {_TIME} (?:\[[^\]]{{1,80}}\] ?)?",
-    rf"\[?(?P<letter>[IWEF])(?P<day>\d{{3,4}}) {_TIME}(?: +\d+)? [^\]]{{1,80}}\] ?",
-    rf"\[{_TIME}\] ?|{_TIME.replace('<time>', '<time2>').replace('<part>', '<part2>')} (?=[A-Z])",
-    r"##\[(?P<level>error|warning|debug|notice)\]",
-    rf"[-| ]{{0,3}}(?:[\w.]{{1,60}} - )?\[?{_WORD}\]?(?=[\s:|-]|$)[:|-]? {{0,8}}(?:- )?",
-))
+_PIECES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\[?(?P<date>\d{{4}}-\d\d-\d\d)[T ]{_TIME}(?: ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d))?(?: (?P<key>[A-Z][A-Z0-9 ]{{0,30}}\d))?\]? ?",
+        r"\((?P<key>[^()]{0,60}pid=\d+[^()]{0,60})\) ?",
+        r"(?P<key>\[rank\d+\]): ?",
+        r"(?P<key>\d{1,5}): (?=\S)",
+        rf"{_WORD} (?P<day>\d\d-\d\d) {_TIME} (?:\[[^\]]{{1,80}}\] ?)?",
+        rf"\[?(?P<letter>[IWEF])(?P<day>\d{{3,4}}) {_TIME}(?: +\d+)? [^\]]{{1,80}}\] ?",
+        rf"\[{_TIME}\] ?|{_TIME.replace('<time>', '<time2>').replace('<part>', '<part2>')} (?=[A-Z])",
+        r"##\[(?P<level>error|warning|debug|notice)\]",
+        rf"[-| ]{{0,3}}(?:[\w.]{{1,60}} - )?\[?{_WORD}\]?(?=[\s:|-]|$)[:|-]? {{0,8}}(?:- )?",
+    )
+)
 _JSON_TIME = re.compile(rf'"(?:time|timestamp|ts)" ?: ?"(?P<date>\d{{4}}-\d\d-\d\d)[T ]{_TIME}(?P<zone>Z|[+-]\d\d:?\d\d)?')
 _JSON_LEVEL = re.compile(r'"(?:level|severity)" ?: ?"(?P<level>\w+)"')
 _LEVELS: dict[str, Level] = {
-    "ERROR": "error", "CRITICAL": "error", "FATAL": "error", "SEVERE": "error", "E": "error", "F": "error",
-    "WARN": "warn", "WARNING": "warn", "W": "warn",
+    "ERROR": "error",
+    "CRITICAL": "error",
+    "FATAL": "error",
+    "SEVERE": "error",
+    "E": "error",
+    "F": "error",
+    "WARN": "warn",
+    "WARNING": "warn",
+    "W": "warn",
 }
 _HEAD = 400
 
@@ -82,7 +92,7 @@ def head(text: str) -> Head:
 
 
 def _json(text: str) -> Head:
-    start = text[:_HEAD * 4]
+    start = text[: _HEAD * 4]
     time, level = _JSON_TIME.search(start), _JSON_LEVEL.search(start)
     word = level["level"].upper() if level else None
     return Head(text, "", _stamp(time.groupdict()) if time else None, _LEVELS.get(word, "info") if word else None, 0)

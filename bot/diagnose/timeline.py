@@ -17,42 +17,24 @@ import re2
 from bot.diagnose.logs import Line
 from bot.diagnose.signatures import Matcher, Role, Signature
 from bot.diagnose.stamps import Head, Stamp, head
+from bot.diagnose.words import ALIVE, COMPLETED, ENDED, LIMIT, PROGRESS, READY, SIGNS, SRUN_NODE, node_of, role_of
 
 Kind = Literal["exception", "logged"]
 KEPT = 20
 _BLOCK = 400
 _TAIL = 8
 _PATIENCE = 200
+_BACK = 64
+_MILD = ("warn", "info")
+_MARKS = ("ended", "completed", "progress", "limit", "first", "last")
 _TRACEBACK = "Traceback (most recent call last):"
 _GROUP = re.compile(r"^\s*(?:\|\s?|\+-[+-].*$|\+ (?=Exception Group))")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:\[[\w., ]+\])?(?::(?:\s|$)|$)")
-_NAMED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Fault|Impossible|ExceptionGroup)(?::\s|$)")
+_NAMED = re.compile(r"(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Failure|Fault|Impossible|Exception|Group)(?:[:\s(]|$)|Exception: )")
 _FATAL = re2.compile(
     r"^(?:[\w./()-]+: ){0,3}(?:(?:fatal|internal) )?[Ee]rror(?::|\[)|^fatal: |panicked at|Segmentation fault|[Cc]ore dumped|"
-    r"Fatal Python error|terminate called|^\[ERROR\]|^ERROR\b|^Aborted\b")
-_ENDED = re2.compile(
-    r"(?i)SIGTERM|signal 15\b|received exit signal|shutting down|CANCELLED AT|scancel|: Terminated\b|tearing down|teardown|"
-    r"Killing (?:remaining|all)|Benchmark completed successfully|exit code:? 143")
-_COMPLETED = re2.compile(r"(?i)benchmark completed successfully|all evals? (?:passed|completed)|^(?:PASS|OK): .* = [0-9.]+ \(>=")
-_READY = re2.compile(
-    r"(?i)application startup complete|uvicorn running on|the server is fired up|server is (?:ready|healthy)|model is ready|"
-    r"starting vllm (?:api )?server|starting server|health check passed")
-_PROGRESS = re2.compile(
-    r"(?i)\"(?:POST|GET) /v1/\S+ HTTP/[0-9.]+\" 200 ?|POST /v1/\S+.{0,40}\b200\b|status=\"?success|request completed|"
-    r"(?:successful|completed) requests?:?\s+[1-9]|benchmark completed successfully|"
-    r"generation throughput: (?:[1-9]|0\.0*[1-9])|gen throughput \(token/s\): (?:[1-9]|0\.0*[1-9])")
-_LIMIT = re2.compile(r"DUE TO TIME LIMIT")
-_ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple((role, re.compile(pattern)) for role, pattern in (
-    ("frontend", r"frontend|router|ingress|processor"),
-    ("worker", r"(?:^|[_.-])(?:agg|prefill|decode|worker|server|engine|rank)(?:[_.-]?w?\d+)*(?:[_.-]|$)|server_logs?"),
-    ("infra", r"etcd|nats"),
-    ("eval", r"(?:^|[_.-])(?:evals?|lm[_-]?eval)(?:[_.-]|\d|$)"),
-    ("benchmark", r"bench|aiperf|load|client"),
-    ("slurm", r"slurm|srun|sbatch|launch"),
-))
-_NODE = re.compile(
-    r"(?P<node>[A-Za-z0-9][A-Za-z0-9.-]*?)_(?:frontend|router|agg|prefill|decode|worker|server|engine|etcd|nats|infra)(?:[_.]|\d|$)")
-_SRUN_NODE = re.compile(r"srun: error: (?P<node>[A-Za-z0-9][A-Za-z0-9.-]{0,80}): tasks? ")
+    r"Fatal Python error|terminate called|^\[ERROR\]|^ERROR\b|^Aborted\b"
+)
 
 
 @dataclass(slots=True)
@@ -86,6 +68,17 @@ class Mark:
 
 
 @dataclass(slots=True)
+class _Open:
+    """A traceback that waits for its exception."""
+
+    number: int
+    text: str
+    mild: bool
+    waited: int = 0
+    block: deque[str] = field(default_factory=lambda: deque(maxlen=_BLOCK))
+
+
+@dataclass(slots=True)
 class Log:
     """What one file tells."""
 
@@ -102,135 +95,151 @@ class Log:
     completed: Mark | None = None
     progress: Mark | None = None
     limit: Mark | None = None
+    first: Mark | None = None
+    last: Mark | None = None
 
     def marks(self) -> list[Mark]:
-        """Its own copy of each mark, since one line may be several: each is dated once."""
-        for name in ("ended", "completed", "progress", "limit"):
+        """Each mark as its own object, since one line may be several and each is dated once."""
+        for name in _MARKS:
             mark = getattr(self, name)
             if mark:
                 setattr(self, name, Mark(mark.line, mark.at))
-        return [mark for mark in (self.ended, self.completed, self.progress, self.limit) if mark]
-
-
-def role_of(name: str) -> Role:
-    """Which part of the system wrote a log, from its name; a folder speaks only when the file's own name does not."""
-    for part in reversed(name.lower().split("/")):
-        for role, pattern in _ROLES:
-            if pattern.search(part):
-                return role
-    return "other"
-
-
-def node_of(name: str) -> str | None:
-    """The machine in front of the role in a file's name, as `cn04_agg_w3.out` has it."""
-    found = _NODE.match(name.rsplit("/", 1)[-1])
-    return found["node"] if found else None
+        return [getattr(self, name) for name in _MARKS if getattr(self, name)]
 
 
 class Reader:
-    """Reads one log. Memory is bounded: of each kind of error the first ones are kept."""
+    """Reads one log. Memory is bounded: of each kind of error the first ones are kept, of other lines the last."""
 
     def __init__(self, name: str, matcher: Matcher) -> None:
         self.log = Log(name, role_of(name), node_of(name))
-        self._match, self._open = matcher, dict[str, list[Any]]()
+        self._match, self._open = matcher, dict[str, _Open]()
         self._kept: Counter[str] = Counter()
         self._stamp: Stamp | None = None
-        self._tails: deque[tuple[str, Event, int]] = deque(maxlen=16)
+        self._tail: tuple[str, Event, int] | None = None
         self._before: Head | None = None
+        self._dull: deque[str] = deque(maxlen=_BACK)
+        self._alive: tuple[int, str] | None = None
 
     def read(self, lines: Iterable[Line]) -> Log:
         for line in lines:
             self._feed(line)
-        for key, (number, block, text, _) in list(self._open.items()):
-            self._error("exception", number, text, block, key, None)
-        return self.log
+        log = self.log
+        for key, held in self._open.items():
+            self._error("exception", held.number, held.text, list(held.block), key, None, mild=held.mild)
+        self._settle()
+        log.last = Mark(log.lines, self._stamp)
+        if self._alive:
+            log.progress = Mark(self._alive[0], head(self._alive[1]).stamp or self._stamp)
+        return log
 
     def _feed(self, line: Line) -> None:
         log, text = self.log, line.text
         log.lines, log.cut = line.number, log.cut + line.cut
         if not text:
             return
+        if any(word in text for word in ALIVE) and PROGRESS.search(text):
+            self._alive = line.number, text
+        if not (self._open or self._tail or log.first is None or self._match.touches(text)):
+            self._dull.append(text)
+            return
+        self._settle()
         taken = head(text)
-        if taken.stamp:
-            self._stamp = taken.stamp
-            if not log.stamps or taken.stamp.date != log.stamps[-1].date:
-                log.stamps.append(taken.stamp)
+        self._date(line.number, taken)
         body = _GROUP.sub("", taken.body)
         if not self._traceback(line, taken, body):
             self._single(line, taken, body)
         self._signs(line, text)
         self._before = taken
 
+    def _settle(self) -> None:
+        """Dates what follows by the last line with a time among those that said nothing else."""
+        for text in reversed(self._dull):
+            taken = head(text)
+            if taken.stamp:
+                self._date(self.log.lines, taken)
+                break
+        if self._dull:
+            self._before = head(self._dull[-1])
+        self._dull.clear()
+
+    def _date(self, number: int, taken: Head) -> None:
+        if taken.stamp is None:
+            return
+        self._stamp, stamps = taken.stamp, self.log.stamps
+        self.log.first = self.log.first or Mark(number, taken.stamp)
+        if not stamps or taken.stamp.date != stamps[-1].date:
+            stamps.append(taken.stamp)
+
     def _signs(self, line: Line, text: str) -> None:
         log, here = self.log, Mark(line.number, self._stamp)
-        if _PROGRESS.search(text):
-            log.progress = here
-        if _COMPLETED.search(text):
+        if not SIGNS.search(text):
+            return
+        if COMPLETED.search(text):
             log.completed = here
-        if _READY.search(text):
+        if READY.search(text):
             log.ended = None
             for event in log.events:
                 event.doubtful = True
-        elif log.ended is None and _ENDED.search(text) and not _COMPLETED.search(text):
+        elif log.ended is None and ENDED.search(text):
             log.ended = here
-        if _LIMIT.search(text):
+        if LIMIT.search(text):
             log.limit = here
 
     def _traceback(self, line: Line, taken: Head, body: str) -> bool:
         """Whether the line belongs to a traceback; an open one waits some lines for its exception."""
         if _TRACEBACK in body:
-            mild = taken.level in ("warn", "info") or (not taken.record and self._before is not None
-                                                       and self._before.record and self._before.level == "warn")
-            self._open[taken.key] = [line.number, [line.text], line.text, mild]
+            warned = not taken.record and self._before is not None and self._before.level == "warn"
+            self._open[taken.key] = _Open(line.number, line.text, taken.level in ("warn", "info") or warned)
             return True
         held = self._open.get(taken.key)
         if held is None:
-            return self._tail(taken, body)
+            return self._continued(taken, body)
         if body[:1].isspace() or not body:
-            held[1].append(body[:2000])
-            del held[1][1:-_BLOCK]
+            held.block.append(body[:2000])
             return True
         if _EXCEPTION.match(body) and not (taken.record and taken.level != "error" and not _NAMED.match(body)):
             del self._open[taken.key]
-            held[1].append(body)
-            self._error("exception", line.number, line.text, held[1], taken.key, taken, mild=held[3])
+            block = [held.text, *held.block, body]
+            self._error("exception", line.number, line.text, block, taken.key, taken, mild=held.mild)
             return True
-        if line.number - held[0] > _PATIENCE + len(held[1]):
+        held.waited += 1
+        if held.waited > _PATIENCE:
             del self._open[taken.key]
         return False
 
-    def _tail(self, taken: Head, body: str) -> bool:
+    def _continued(self, taken: Head, body: str) -> bool:
         """The lines after an exception that still belong to its message, as validation errors have them."""
-        for key, event, until in self._tails:
-            if key == taken.key and self.log.lines <= until and body[:1].isspace() and event.known is None:
-                event.block.append(body)
-                found = self._match(body)
-                if found and found[0].scope != "noise" and not found[0].warning:
-                    event.known, event.text, event.line = (found[0], found[0].fill(found[1])), body.strip(), self.log.lines
-                return True
-        return False
+        key, event, until = self._tail or ("", None, 0)
+        if event is None or key != taken.key or not body[:1].isspace() or self.log.lines > until:
+            self._tail = None if self.log.lines > until else self._tail
+            return False
+        found = self._match(body)
+        if event.known is None and found and found[0].scope != "noise" and not found[0].warning:
+            event.known, event.text, event.line = (found[0], found[0].fill(found[1])), body.strip(), self.log.lines
+        return True
 
     def _single(self, line: Line, taken: Head, body: str) -> None:
         text = line.text
-        if self._match.touches(text):
-            found = self._match(text)
-            if found and found[0].warning:
+        found = self._match(text)
+        if found:
+            if found[0].warning:
                 self._warn(found[0], found[0].fill(found[1]), line, taken)
                 return
-            if found and (taken.level not in ("warn", "info") or found[1].start() < taken.at or found[0].scope == "noise"):
+            if taken.level not in _MILD or found[1].start() < taken.at or found[0].scope == "noise":
                 self._error("exception" if _NAMED.match(body) else "logged", line.number, text, [], taken.key, taken)
                 return
-        if taken.level in ("warn", "info"):
+        if taken.level in _MILD:
             return
         if _NAMED.match(body):
             self._error("exception", line.number, text, [], taken.key, taken)
         elif taken.level == "error" or _FATAL.search(body):
             self._error("logged", line.number, text, [], taken.key, taken)
 
-    def _error(self, kind: Kind, number: int, text: str, block: list[str], key: str, taken: Head | None, *,
-               mild: bool = False) -> None:
+    def _error(
+        self, kind: Kind, number: int, text: str, block: list[str], key: str, taken: Head | None, *, mild: bool = False
+    ) -> None:
         log = self.log
-        whole = "\n".join([*block[:-1], text]) if block else ""
+        whole = "\n".join(block)
         found = self._match(text, whole)
         if found and found[0].scope == "noise" and not found[0].after_shutdown:
             return
@@ -241,11 +250,21 @@ class Reader:
         self._kept[name] += 1
         if self._kept[name] > KEPT:
             return
-        node = _SRUN_NODE.search(text)
-        event = Event(log.name, number, text, kind, log.role, node["node"] if node else log.node, self._stamp,
-                      (found[0], found[0].fill(found[1])) if found else None, doubtful=mild, ended=log.ended is not None)
+        node = SRUN_NODE.search(text)
+        event = Event(
+            log.name,
+            number,
+            text,
+            kind,
+            log.role,
+            node["node"] if node else log.node,
+            self._stamp,
+            (found[0], found[0].fill(found[1])) if found else None,
+            doubtful=mild,
+            ended=log.ended is not None,
+        )
         log.events.append(event)
-        self._tails.append((key, event, number + _TAIL))
+        self._tail = (key, event, number + _TAIL)
 
     def _warn(self, signature: Signature, excerpt: str, line: Line, taken: Head | None) -> None:
         self.log.warnings[signature.id] += 1
@@ -253,5 +272,12 @@ class Reader:
         kept = self.log.warned.get(signature.id)
         if kept is None:
             self.log.warned[signature.id] = Event(
-                self.log.name, line.number, line.text, "exception" if grave else "logged", self.log.role, self.log.node,
-                self._stamp, (signature, excerpt))
+                self.log.name,
+                line.number,
+                line.text,
+                "exception" if grave else "logged",
+                self.log.role,
+                self.log.node,
+                self._stamp,
+                (signature, excerpt),
+            )

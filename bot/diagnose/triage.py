@@ -16,6 +16,7 @@ from bot.diagnose.logs import Limits, Opened, lines
 from bot.diagnose.signatures import Matcher, Signature
 from bot.diagnose.stamps import Days, Stamp, earliest
 from bot.diagnose.timeline import Event, Log, Mark, Reader
+from bot.diagnose.words import WORTH
 from bot.model.run import Triage
 from bot.model.text import Text
 
@@ -23,10 +24,22 @@ STALL_S = 1800.0
 SERVER, PATH, GATE, WEAK, CLIENT, END = range(6)
 _LAYERS = {"server": SERVER, "path": PATH, "gate": GATE, "collect": CLIENT, "client": CLIENT, "end": END}
 _NEVER_STARTED = frozenset({"image-missing", "model-not-staged", "package-fetch"})
-_EARLY = {name: rank for rank, names in enumerate((
-    ("changelog-conflict", "credential", "capacity"), ("image-missing", "model-not-staged", "package-fetch", "disk-full"),
-    ("moved-module", "flag-removed", "feature-missing", "arch-unsupported"), ("oom", "engine-regression", "node-unhealthy"))) for name in names}
-_HANG = Text(en="no error and no finished request while the job held its GPUs", zh="任务占用 GPU 期间既无错误，也没有任何请求完成")
+_EARLY = {
+    name: rank
+    for rank, names in enumerate(
+        (
+            ("changelog-conflict", "credential", "capacity"),
+            ("image-missing", "model-not-staged", "package-fetch", "disk-full"),
+            ("moved-module", "flag-removed", "feature-missing", "arch-unsupported"),
+            ("oom", "engine-regression", "node-unhealthy"),
+        )
+    )
+    for name in names
+}
+_HANG = Text(
+    en="no error and no finished request while the job held its GPUs",
+    zh="任务占用 GPU 期间既无错误，也没有任何请求完成",
+)
 
 
 def triage(files: Iterable[tuple[str, BinaryIO]], signatures: Sequence[Signature], *, limits: Limits = Limits()) -> Triage:
@@ -35,7 +48,7 @@ def triage(files: Iterable[tuple[str, BinaryIO]], signatures: Sequence[Signature
     Unknown: `first_error` is set, signature and class are None. No error: `first_error` is None. BadInput for archives
     that are broken or unpack beyond the limits.
     """
-    opened, matcher = Opened(files, limits), Matcher(signatures)
+    opened, matcher = Opened(files, limits), Matcher(signatures, WORTH)
     logs = [Reader(name, matcher).read(lines(stream)) for name, stream in opened]
     _date(logs)
     notes = list(opened.notes)
@@ -47,19 +60,36 @@ def triage(files: Iterable[tuple[str, BinaryIO]], signatures: Sequence[Signature
     chosen = _choose(events, logs, signatures)
     if chosen is None:
         hung = not warnings and _hung(logs)
-        return Triage(class_="hang" if hung else None, cause=_HANG if hung else None, warnings=warnings,
-                      confidence="likely" if hung else "unknown", notes=tuple(notes))
-    return replace(told(chosen), confidence=_confidence(chosen, events), others=_others(chosen, events), warnings=warnings,
-                   notes=tuple(notes))
+        return Triage(
+            class_="hang" if hung else None,
+            cause=_HANG if hung else None,
+            warnings=warnings,
+            confidence="likely" if hung else "unknown",
+            notes=tuple(notes),
+        )
+    return replace(
+        told(chosen),
+        confidence=_confidence(chosen, events),
+        others=_others(chosen, events),
+        warnings=warnings,
+        notes=tuple(notes),
+    )
 
 
 def told(event: Event) -> Triage:
     """One event as a Triage; the signature's excerpt is the only log text in it that may leave the ledger."""
     signature = event.signature
     return Triage(
-        signature=signature.id if signature else None, class_=signature.class_ if signature else None,
-        first_error=event.text, excerpt=event.known[1] if event.known else None, file=event.file, line=event.line,
-        node=event.node, cause=signature.cause if signature else None, repair=signature.repair if signature else None)
+        signature=signature.id if signature else None,
+        class_=signature.class_ if signature else None,
+        first_error=event.text,
+        excerpt=event.known[1] if event.known else None,
+        file=event.file,
+        line=event.line,
+        node=event.node,
+        cause=signature.cause if signature else None,
+        repair=signature.repair if signature else None,
+    )
 
 
 def rank(event: Event) -> int:
@@ -90,13 +120,26 @@ def _date(logs: Sequence[Log]) -> None:
 
 def _without_teardown(logs: Sequence[Log]) -> list[Event]:
     """All errors but those that only tell that the job was being torn down."""
-    firsts = [event.moment for log in logs for event in log.events if event.moment is not None and rank(event) == SERVER and event.signature]
+    firsts = [
+        event.moment
+        for log in logs
+        for event in log.events
+        if event.moment is not None and rank(event) == SERVER and event.signature
+    ]
     stops = [log.ended.at for log in logs if log.ended and log.ended.at is not None]
     completions = [log.completed.at for log in logs if log.completed and log.completed.at is not None]
     shut = min([*stops, *([max(completions)] if completions else [])], default=None)
     lost = min([*firsts, *([shut] if shut is not None else [])], default=None)
 
+    limited = any(log.limit for log in logs)
+
+    for event in (event for log in logs for event in log.events if event.signature is None):
+        # The load ran to its end in spite of it.
+        event.doubtful = event.doubtful or bool(completions)
+
     def noise(log: Log, event: Event) -> bool:
+        if limited and event.signature and event.signature.layer == "end":
+            return True
         after = event.ended or _after(event, shut) or bool(log.completed and event.line > log.completed.line)
         if event.signature is None or event.signature.layer == "client":
             late = after or (event.signature is not None and event.signature.after_shutdown and _after(event, lost, equal=True))
@@ -119,7 +162,9 @@ def _choose(events: Sequence[Event], logs: Sequence[Log], signatures: Sequence[S
     rivals = [event for event in events if rank(event) == best]
     first = _first(rivals)
     if first.signature and first.signature.class_ == "node-unhealthy":
-        never = [event for event in events if event.signature and event.signature.class_ in _NEVER_STARTED and rank(event) == SERVER]
+        never = [
+            event for event in events if event.signature and event.signature.class_ in _NEVER_STARTED and rank(event) == SERVER
+        ]
         first = _first(never) if never else first
     if best == GATE:
         return _announced(first, logs, signatures) or first
@@ -166,15 +211,19 @@ def _grave_warning(logs: Sequence[Log]) -> Event | None:
 
 
 def _hung(logs: Sequence[Log]) -> bool:
+    """No finished request, or none for long, while the job held its GPUs: until its time limit, or for half an hour."""
     servers = [log for log in logs if log.lines and log.role not in ("benchmark", "eval", "infra")]
     if not servers or any(log.completed for log in logs):
         return False
+    limited = any(log.limit for log in logs)
+    spans = [(log.first.at, log.last.at) for log in logs if log.first and log.last and None not in (log.first.at, log.last.at)]
     progress = [log.progress.at for log in logs if log.progress]
+    end = max((last for _, last in spans), default=None)
     if not progress:
-        return True
-    limits = [log.limit.at for log in logs if log.limit and log.limit.at is not None]
-    last = [moment for moment in progress if moment is not None]
-    return bool(limits and len(last) == len(progress) and min(limits) - max(last) >= STALL_S)
+        return limited or (end is not None and end - min(first for first, _ in spans) >= STALL_S)
+    if end is None or None in progress:
+        return False
+    return end - max(progress) >= STALL_S
 
 
 def _confidence(chosen: Event, events: Sequence[Event]) -> str:
@@ -184,7 +233,8 @@ def _confidence(chosen: Event, events: Sequence[Event]) -> str:
     expected = not signature.roles or chosen.role in (*signature.roles, "other")
     same = [event for event in events if rank(event) == rank(chosen) and event.signature is not signature]
     undated = any(event.moment is None for event in (chosen, *same)) and any(
-        event.signature is None or event.signature.class_ != signature.class_ for event in same)
+        event.signature is None or event.signature.class_ != signature.class_ for event in same
+    )
     sure = rank(chosen) in (SERVER, GATE) and not chosen.doubtful and expected and not undated
     return "sure" if sure else "likely"
 

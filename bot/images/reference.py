@@ -115,6 +115,8 @@ def _split_digest(text: str) -> tuple[str, str | None]:
     if not at:
         return text, None
     algorithm, colon, value = digest.partition(":")
+    if "/" in digest:
+        _refuse(text, "a user before `@`", "write the image alone; log in to the registry")
     if not colon:
         _refuse(text, "`@` without a digest", "a digest is sha256: and 64 hexadecimal digits; names hold no user")
     length = DIGEST_HEX.get(algorithm)

@@ -1,8 +1,9 @@
 """Where a repository keeps its recipes, sites, changelog and workflows, and what it demands of a bump."""
 
-from bot.layout.ask import family, hardware, platform, rules, source_of
+from bot.layout.ask import family, hardware, in_scope, platform, rules, source_of
 from bot.layout.load import load, resolve, schema
 from bot.layout.records import (
+    Artifacts,
     Baselines,
     Changelog,
     Evals,
@@ -18,6 +19,6 @@ from bot.layout.records import (
     Sweep,
 )
 
-__all__ = ["Baselines", "Changelog", "Evals", "Families", "Hardware", "Layout", "Linked", "Publish", "RecipeFiles",
-           "RepairScope", "Root", "Smoke", "Sweep", "family", "hardware", "load", "platform", "resolve", "rules",
+__all__ = ["Artifacts", "Baselines", "Changelog", "Evals", "Families", "Hardware", "Layout", "Linked", "Publish", "RecipeFiles",
+           "RepairScope", "Root", "Smoke", "Sweep", "family", "hardware", "in_scope", "load", "platform", "resolve", "rules",
            "schema", "source_of"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from bot.layout.records import Hardware, Layout
 from bot.model import bump
@@ -53,3 +54,17 @@ def rules(layout: Layout, *, branch: str) -> bump.Rules:
                          inputs=sweep.inputs if sweep else {}),
         branch=branch, base=layout.base, changelog=layout.changelog is not None, style=layout.style,
         handoff=layout.handoff, hosts=layout.publish.hosts, repository=layout.repository)
+
+
+def in_scope(layout: Layout, file: str, path: Sequence[str | int]) -> bool:
+    """Whether a repair may change this key of this file: both must be named, and nothing named means nothing allowed."""
+    key = ".".join(map(str, path))
+    return (any(_globbed(glob, file, "/") for glob in layout.scope.files)
+            and any(_globbed(glob, key, ".") for glob in layout.scope.keys))
+
+
+def _globbed(glob: str, text: str, separator: str) -> bool:
+    """`*` stays within one step, `**` crosses them."""
+    step = f"[^{re.escape(separator)}]*"
+    pattern = ".*".join(step.join(map(re.escape, part.split("*"))) for part in glob.split("**"))
+    return re.fullmatch(pattern, text) is not None

@@ -48,7 +48,7 @@ class RecipeFiles(_Record, kw_only=True):
     files: Text | tuple[Text, ...] = ()
     key: Text = ".name"
     image: tuple[Text, ...] = (".image",)
-    facts: dict[Literal["model", "hardware", "framework", "precision"], Text] = {}
+    facts: dict[Literal["model", "prefix", "hardware", "framework", "precision"], Text] = {}
     linked: Linked | None = None
 
     @property
@@ -135,6 +135,14 @@ class Hardware(_Record, kw_only=True):
     digests: Literal["proven", "unproven", "refused"] = "unproven"
 
 
+class Artifacts(_Record, kw_only=True):
+    """Globs of artifact names: results, server logs, and which of both belong to an eval's job."""
+
+    results: tuple[Text, ...] = ("*",)
+    logs: tuple[Text, ...] = ("*logs*",)
+    evals: tuple[Text, ...] = ("eval*",)
+
+
 class RepairScope(_Record, kw_only=True):
     """What a repair may change: file globs, and key paths (with `*`) inside them. Nothing named means nothing allowed."""
 
@@ -159,7 +167,10 @@ class Limits(_Record, kw_only=True):
 
 
 class Layout(_Record, kw_only=True):
-    """One repository's layout, presets filled in. Paths use `/` and start at the repository's root."""
+    """One repository's layout, presets filled in. Paths use `/` and start at the repository's root.
+
+    `jobs` reads a measuring job's name: the group `concurrency`, and `eval` where the job is an eval's.
+    """
 
     version: Literal[1] = 1
     preset: Text | None = None
@@ -182,6 +193,8 @@ class Layout(_Record, kw_only=True):
     evals: Evals = Evals()
     runners: str = ""
     hardware: dict[str, Hardware] = {}
+    jobs: Text = r" c(?P<concurrency>[0-9]+)(?P<eval> eval)?$"
+    artifacts: Artifacts = Artifacts()
     forbidden: tuple[Text, ...] = ()
     publish: Publish = Publish()
     sources: dict[str, Text] = {}

@@ -6,6 +6,7 @@ Facts that can be read again (pull request, runs) are read at every wake; `memor
 from __future__ import annotations
 
 from datetime import datetime
+from math import fsum
 from typing import Literal
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from msgspec import Struct
 from bot.model.forge import Labelling, Pull
 from bot.model.image import Candidate
 from bot.model.outcome import Cause, Outcome
-from bot.model.recipe import Recipe, Scope, Site
+from bot.model.recipe import KeyChange, Recipe, Scope, Site
 from bot.model.result import Accounting, Baseline, Row, Samples, Score, Verdict
 from bot.model.run import Run, Triage
 from bot.model.text import Text
@@ -137,12 +138,20 @@ class Wanted(Struct, frozen=True, kw_only=True):
     run: int
     why: Text
     available: bool
-    changes: tuple[str, ...] = ()
+    edits: tuple[KeyChange, ...] = ()
     kept: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
     serving_path_changed: bool = False
     siblings: tuple[str, ...] = ()
     obstacle: Text | None = None
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The changes in words, one a key."""
+        return tuple(edit.words for edit in self.edits)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(edit.file for edit in self.edits))
 
 
 class Update(Struct, frozen=True, kw_only=True):
@@ -236,7 +245,7 @@ class Bump(Struct, frozen=True, kw_only=True):
 
     @property
     def gpu_hours(self) -> float:
-        return sum(run.gpu_hours(self.now) for run in self.world.runs)
+        return fsum(run.gpu_hours(self.now) for run in self.world.runs)
 
     def judged(self, run: int) -> Judged | None:
         return next((judged for judged in reversed(self.memory.judged) if judged.run == run), None)

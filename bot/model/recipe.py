@@ -45,7 +45,8 @@ class Point(Struct, frozen=True, kw_only=True):
 class Recipe(Struct, frozen=True, kw_only=True):
     """One benchmarked configuration as its repository states it at one revision.
 
-    `settings` are the facts people read about it (nodes, speculation, offload, pins), by name.
+    `settings` are the facts people read about it (nodes, speculation, offload, pins), by name; `prefix` is the short name
+    under which its model is published.
     """
 
     key: str
@@ -56,6 +57,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     hardware: str
     framework: str
     precision: str
+    prefix: str = ""
     points: tuple[Point, ...] = ()
     linked: tuple[str, ...] = ()
     settings: dict[str, str] = {}
@@ -78,3 +80,22 @@ class Edit(Struct, frozen=True, kw_only=True):
     diff: str
     scope: Scope | None = None
     findings: tuple[str, ...] = ()
+
+
+class KeyChange(Struct, frozen=True, kw_only=True):
+    """One key of one file: `new` None drops it, `old` None adds it. Made only while the key `guard` still says `guarded`."""
+
+    file: str
+    path: tuple[str | int, ...]
+    old: str | None
+    new: str | int | float | bool | None
+    guard: tuple[str | int, ...]
+    guarded: str
+
+    @property
+    def words(self) -> str:
+        """The change in one line, as reports list it."""
+        name = ".".join(map(str, self.path))
+        if self.new is None:
+            return f"{name}: dropped (was {self.old})"
+        return f"{name}: {self.old if self.old is not None else '-'} -> {self.new}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import fsum
 from typing import Literal
 
 from msgspec import Struct
@@ -84,4 +85,4 @@ class Run(Struct, frozen=True, kw_only=True):
         return tuple(newest.values())
 
     def gpu_hours(self, now: datetime) -> float:
-        return sum(job.gpu_hours(now) for job in self.jobs)
+        return fsum(job.gpu_hours(now) for job in self.jobs)

@@ -14,11 +14,11 @@ from bot.recipe.rows import Row, concurrencies, workload
 _POINT_FIELDS = frozenset({"conc", "exp-name", "run-eval", "eval-only", "eval-conc", "eval-all-concs", "recipe-fingerprint"})
 _FIXED_GROUP = ("model", "runner", "framework", "precision", "isl", "osl", "spec-decoding", "dp-attn")
 _AGENTIC_GROUP = ("model", "runner", "framework", "precision")
-Chosen = tuple[Row, int]
+Chosen = tuple[int, int]
 
 
 def chosen(rows: Sequence[Row], at_least: int) -> list[Chosen]:
-    """(row, concurrency) of every gating eval of one generator call, in row order.
+    """(index of the row, concurrency) of every gating eval of one generator call, in row order.
 
     Multi node: the highest concurrency of `at_least` or more of each distinct deployment. Single node: fixed 8k1k at
     the highest and the median concurrency of `at_least` or more, every TP; agentic at the highest of all.
@@ -31,7 +31,7 @@ def chosen(rows: Sequence[Row], at_least: int) -> list[Chosen]:
     picked: dict[int, int] = {}
     for (pick, _), members in groups.items():
         picked.update(pick(rows, members, at_least))
-    return [(rows[at], picked[at]) for at in sorted(picked)]
+    return sorted(picked.items())
 
 
 def threshold(task: str, prefix: str, table: Mapping[str, Any] | None, otherwise: float) -> float:

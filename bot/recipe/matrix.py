@@ -26,17 +26,22 @@ def points(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[Point, ...]:
 
     Empty for layouts without a generator. BadInput names file and key of an entry from which no row can be made.
     """
+    return together(tree, layout, [key])
+
+
+def together(tree: Tree | Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:
+    """The points of recipes that share one changelog entry: a guest picks the evals of an entry over all its recipes."""
     shelf = Shelf.of(tree)
-    home = shelf.home(layout, key)
+    homes = [shelf.home(layout, key) for key in dict.fromkeys(keys)]
     if layout.generator == "own":
-        return own.points(own.load(shelf.read(home.file) or b"", home.file))
+        return tuple(point for home in homes for point in own.points(own.load(shelf.read(home.file) or b"", home.file)))
     if layout.generator == "none":
         return ()
-    made = generated(shelf, layout, home)
-    runs = [_point(key, row, conc, layout, None) for row in made for conc in rows.concurrencies(row)]
+    made = [(home.key, row) for home in homes for row in generated(shelf, layout, home)]
+    runs = [_point(key, row, conc, layout, None) for key, row in made for conc in rows.concurrencies(row)]
     table = shelf.plain(layout.evals.thresholds) if layout.evals.thresholds else None
-    gates = [_point(key, row, conc, layout, _gate(row, table, layout))
-             for row, conc in evals.chosen(made, layout.evals.at_least)]
+    gates = [_point(made[at][0], made[at][1], conc, layout, _gate(made[at][1], table, layout))
+             for at, conc in evals.chosen([row for _, row in made], layout.evals.at_least)]
     return _distinct([*runs, *gates])
 
 

@@ -1,4 +1,4 @@
-"""What scenario.yaml and upstream/*.yaml may say, as records: who exists, what their world holds, what happens when.
+"""What scenario.yaml may say, as records: who exists, what their world holds, what happens when.
 
 Times are moments of the virtual clock, aware; minutes are minutes of it. `scenario.load` reads and checks a folder.
 """
@@ -17,8 +17,6 @@ Text = Annotated[str, Meta(min_length=1)]
 Login = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")]
 FilePath = Annotated[str, Meta(pattern=r"^(?!/)(?!.*(^|/)\.\.(/|$)).+$")]
 Permission = Literal["admin", "maintain", "write", "triage", "read", "none"]
-Check = Literal["identity", "roster", "runners", "staging", "mergeable", "history", "imports", "options", "arch",
-                "contains", "certify", "names", "parity", "capacity", "overlap"]
 OWN, PAST = "own", "as-it-happened"
 
 
@@ -75,7 +73,8 @@ class Workflow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Pool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Runners that share a label; `capacity` jobs run at a time, the rest wait in the order in which they were ready."""
+    """Runners that share a label; `capacity` jobs run at a time, the rest wait in the order in which they were
+    ready."""
 
     label: Text
     capacity: Annotated[int, Meta(ge=1)]
@@ -89,7 +88,8 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Job(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one job does: becomes ready `after` minutes into the attempt, waits for its pool, holds `gpus` for `minutes`.
+    """What one job does: becomes ready `after` minutes into the attempt, waits for its pool, holds `gpus` for
+    `minutes`.
 
     `artifacts` names folders of artifacts/<run>/<attempt>/ that it uploads when it ends. `always`: it has no `if:` and
     runs whether or not a pull request carries one of the workflow's labels.
@@ -181,6 +181,30 @@ class Repush(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_
 Event = Dispatch | Push | Label | Unlabel | Comment | Close | Merge | Repush
 
 
+class Checks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Preflight checks, by the names of CONTRACTS section 2; false switches one off."""
+
+    identity: bool = True
+    roster: bool = True
+    runners: bool = True
+    staging: bool = True
+    mergeable: bool = True
+    history: bool = True
+    imports: bool = True
+    options: bool = True
+    arch: bool = True
+    contains: bool = True
+    certify: bool = True
+    names: bool = True
+    parity: bool = True
+    capacity: bool = True
+    overlap: bool = True
+
+    @property
+    def off(self) -> frozenset[str]:
+        return frozenset(name for name in self.__struct_fields__ if not getattr(self, name))
+
+
 class Smoke(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How much of the sweep the smoke runs: `arguments` are added to the guest's generator command, `evals` says which
     evals it samples, `warnings` whether a new class of warning in a green smoke stops it."""
@@ -202,10 +226,10 @@ class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the bot may do in this variant. A check that is not named is on."""
+    """What the bot may do in this variant."""
 
     caps: Caps
-    checks: dict[Check, bool] = {}
+    checks: Checks = Checks()
     smoke: Smoke = Smoke()
     repairs: Repairs = Repairs()
     infra_retries: Count = 2
@@ -221,13 +245,25 @@ class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Variant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One telling of the story: the policy, what people and machines do, and how it ends. `until` ends it in any case."""
+    """One telling of the story: the policy, what people and machines do, and how it ends. `until` ends it in any
+    case."""
 
     policy: Policy
     until: Moment
     expect: Expect
     events: tuple[Event, ...] = ()
     runs: tuple[Run, ...] = ()
+
+
+class Variants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """The tellings of one story: `own` with the bot's own policy, `as-it-happened` with the one of the time."""
+
+    own: Variant | None = None
+    as_it_happened: Variant | None = None
+
+    def told(self) -> dict[str, Variant]:
+        """Those that the scenario has, by name."""
+        return {name: variant for name, variant in ((OWN, self.own), (PAST, self.as_it_happened)) if variant is not None}
 
 
 class Registries(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -249,36 +285,7 @@ class Declaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     recipe: Text
     accounts: Accounts
     workflows: tuple[Workflow, ...]
-    variants: Annotated[dict[Literal["own", "as-it-happened"], Variant], Meta(min_length=1)]
+    variants: Variants
     pools: tuple[Pool, ...] = ()
     schedule: Schedule | None = None
     registry: Registries = Registries()
-
-
-class UpstreamCommit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A commit of an engine's history. `sha` may be invented where only the title is known; the file says so."""
-
-    sha: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
-    title: Text
-    date: Moment
-    pull: int | None = None
-
-
-class Comparison(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What GitHub's compare route answers for `base...head`; `commits` are those of head alone, oldest first, and may
-    be fewer than `ahead`: only those that somebody named. `merge_base` null: the histories share nothing."""
-
-    base: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
-    head: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
-    merge_base: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")] | None
-    ahead: Count
-    behind: Count
-    commits: tuple[UpstreamCommit, ...] = ()
-
-
-class Upstream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of upstream/: facts about the history of one repository."""
-
-    repository: Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$")]
-    about: str = ""
-    comparisons: tuple[Comparison, ...] = ()

@@ -1,4 +1,4 @@
-"""A small HTTP server on a loopback port that hands each request to one function: the registry and the baselines use it."""
+"""A small HTTP server on a loopback port that hands each request to one function; registry and baselines use it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 def json_reply(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
+    """A value as compact JSON."""
     body = json.dumps(value, separators=(",", ":")).encode()
     return Reply(status=status, body=body, headers={"Content-Type": "application/json", **(headers or {})})
 
@@ -75,9 +76,12 @@ def _handler(answer: Callable[[Request], Reply]) -> type[BaseHTTPRequestHandler]
 
         def _serve(self) -> None:
             parts = urlsplit(self.path)
-            request = Request(method=self.command, path=unquote(parts.path),
-                              query={key: values[-1] for key, values in parse_qs(parts.query).items()},
-                              headers={name.lower(): value for name, value in self.headers.items()})
+            request = Request(
+                method=self.command,
+                path=unquote(parts.path),
+                query={key: values[-1] for key, values in parse_qs(parts.query).items()},
+                headers={name.lower(): value for name, value in self.headers.items()},
+            )
             try:
                 reply = answer(request)
             except Exception as fault:

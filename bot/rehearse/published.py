@@ -1,8 +1,8 @@
 """The published baselines on loopback, in the shape of the InferenceX application's public API (GET, no login).
 
 Routes: /api/v1/benchmarks, /workflow-info, /evaluations, /availability. A row is what one producing run measured at one
-concurrency. What only the producing run's own artifacts tell (requests profiled and dropped, the answers of its eval) is
-no part of that API; it is served apart, at /companion, so that nobody takes it for a route of the real one.
+concurrency. What only the producing run's own artifacts tell (requests profiled and dropped, the answers of its eval)
+is no part of that API; it is served apart, at /companion, so that nobody takes it for a route of the real one.
 """
 
 from __future__ import annotations
@@ -122,9 +122,13 @@ class LoopbackPublished:
         self._data = data
         self.counts: Counter[str] = Counter()
         self._server = Loopback(self._answer)
-        self._routes = {"/api/v1/benchmarks": self._benchmarks, "/api/v1/workflow-info": self._workflow_info,
-                        "/api/v1/evaluations": self._evaluations, "/api/v1/availability": self._availability,
-                        "/companion": self._companion}
+        self._routes = {
+            "/api/v1/benchmarks": self._benchmarks,
+            "/api/v1/workflow-info": self._workflow_info,
+            "/api/v1/evaluations": self._evaluations,
+            "/api/v1/availability": self._availability,
+            "/companion": self._companion,
+        }
 
     @property
     def url(self) -> str:
@@ -144,7 +148,8 @@ class LoopbackPublished:
         return route(request.query)
 
     def _benchmarks(self, query: dict[str, str]) -> Reply:
-        """Rows of one model: those of a day (`exact`), of a run (`exactRun`), or the newest of each line up to a day."""
+        """Rows of one model: those of a day (`exact`), of a run (`exactRun`), or the newest of each line up to a
+        day."""
         names = self._data.models.get(query.get("model", ""))
         if names is None:
             return json_reply({"error": "Unknown model"}, status=400)
@@ -165,12 +170,29 @@ class LoopbackPublished:
         runs = [run for run in self._data.runs if run.date == day and kind in (None, run.benchmark_type)]
         ids = {run.github_run_id for run in runs}
         changes = [change for change in self._data.changelogs if change.workflow_run_id in ids]
-        listed = [{"github_run_id": run.github_run_id, "run_started_at": run.created_at, "html_url": run.html_url,
-                   "head_sha": run.head_sha, "benchmark_type": run.benchmark_type} for run in runs]
-        shown = [{key: value for key, value in msgspec.to_builtins(run).items() if key not in ("head_sha", "benchmark_type")}
-                 for run in runs]
-        return json_reply({"runs": shown, "changelogs": msgspec.to_builtins(changes), "runConfigs": listed,
-                           "configs": self._configurations(day)}, headers=_CACHE)
+        listed = [
+            {
+                "github_run_id": run.github_run_id,
+                "run_started_at": run.created_at,
+                "html_url": run.html_url,
+                "head_sha": run.head_sha,
+                "benchmark_type": run.benchmark_type,
+            }
+            for run in runs
+        ]
+        shown = [
+            {key: value for key, value in msgspec.to_builtins(run).items() if key not in ("head_sha", "benchmark_type")}
+            for run in runs
+        ]
+        return json_reply(
+            {
+                "runs": shown,
+                "changelogs": msgspec.to_builtins(changes),
+                "runConfigs": listed,
+                "configs": self._configurations(day),
+            },
+            headers=_CACHE,
+        )
 
     def _configurations(self, day: str) -> list[dict[str, Any]]:
         keys = ("model", "isl", "osl", "precision", "hardware", "framework", "spec_method", "disagg")
@@ -181,7 +203,18 @@ class LoopbackPublished:
         return _rows(self._data.evaluations)
 
     def _availability(self, query: dict[str, str]) -> Reply:
-        keys = ("model", "isl", "osl", "precision", "hardware", "framework", "spec_method", "disagg", "benchmark_type", "date")
+        keys = (
+            "model",
+            "isl",
+            "osl",
+            "precision",
+            "hardware",
+            "framework",
+            "spec_method",
+            "disagg",
+            "benchmark_type",
+            "date",
+        )
         seen = {tuple(getattr(row, key) for key in keys) for row in self._data.benchmarks}
         return json_reply([dict(zip(keys, values, strict=True)) for values in sorted(seen, key=str)], headers=_CACHE)
 
@@ -198,7 +231,8 @@ def _rows(rows: Any) -> Reply:
 
 
 def _newest(rows: list[Benchmark]) -> list[Benchmark]:
-    """For each line (configuration, workload, offload) the rows of its newest day: an older day's leftovers do not show."""
+    """For each line (configuration, workload, offload) the rows of its newest day: an older day's leftovers do not
+    show."""
     latest: dict[tuple[Any, ...], str] = {}
     for row in rows:
         latest[_line(row)] = max(latest.get(_line(row), ""), row.date)
@@ -206,6 +240,21 @@ def _newest(rows: list[Benchmark]) -> list[Benchmark]:
 
 
 def _line(row: Benchmark) -> tuple[Any, ...]:
-    return (row.hardware, row.framework, row.model, row.precision, row.spec_method, row.disagg, row.prefill_tp, row.prefill_ep,
-            row.prefill_num_workers, row.decode_tp, row.decode_ep, row.decode_num_workers, row.benchmark_type, row.isl, row.osl,
-            row.offload_mode)
+    return (
+        row.hardware,
+        row.framework,
+        row.model,
+        row.precision,
+        row.spec_method,
+        row.disagg,
+        row.prefill_tp,
+        row.prefill_ep,
+        row.prefill_num_workers,
+        row.decode_tp,
+        row.decode_ep,
+        row.decode_num_workers,
+        row.benchmark_type,
+        row.isl,
+        row.osl,
+        row.offload_mode,
+    )

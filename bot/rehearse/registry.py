@@ -1,7 +1,7 @@
 """A container registry on loopback, and the tag pages that Docker Hub keeps beside one.
 
-It speaks the distribution protocol as registries do: a Bearer challenge whose realm is on the same host, HEAD and GET of
-manifests by tag or digest, config blobs, `tags/list` in pages linked by `Link`. An image is described, not stored
+It speaks the distribution protocol as registries do: a Bearer challenge whose realm is on the same host, HEAD and GET
+of manifests by tag or digest, config blobs, `tags/list` in pages linked by `Link`. An image is described, not stored
 (`registry.yaml`); its config and manifests are built from that and are served under the digest of their bytes.
 
 One exception is stated and not hidden. A scenario may declare the digest that a real tag had; no bytes that we could
@@ -76,12 +76,26 @@ def build(image: ImageData) -> Content:
     for platform in image.platforms:
         config = _stored(CONFIG, _json(_config(image, platform)))
         blobs.append(config)
-        manifests.append(_stored(MANIFEST, _json({
-            "schemaVersion": 2, "mediaType": MANIFEST, "config": _descriptor(config), "layers": [_descriptor(blobs[0])]})))
+        manifests.append(
+            _stored(
+                MANIFEST,
+                _json(
+                    {
+                        "schemaVersion": 2,
+                        "mediaType": MANIFEST,
+                        "config": _descriptor(config),
+                        "layers": [_descriptor(blobs[0])],
+                    }
+                ),
+            )
+        )
     if image.kind == "manifest":
         top = manifests.pop(0)
     else:
-        listed = [{**_descriptor(made), "platform": _platform(name)} for made, name in zip(manifests, image.platforms, strict=True)]
+        listed = [
+            {**_descriptor(made), "platform": _platform(name)}
+            for made, name in zip(manifests, image.platforms, strict=True)
+        ]
         top = _stored(INDEX, _json({"schemaVersion": 2, "mediaType": INDEX, "manifests": listed}))
     if image.digest:
         top = Stored(media=top.media, body=top.body, digest=image.digest)
@@ -116,7 +130,8 @@ class LoopbackRegistry:
         self._server.stop()
 
     def push(self, repository: str, tag: str, image: ImageData) -> str:
-        """Makes or moves a tag and tells its digest. What it named before stays reachable by digest, as on a real one."""
+        """Makes or moves a tag and tells its digest. What it named before stays reachable by digest, as on a real
+        one."""
         content = build(image)
         with self._lock:
             self._tags.setdefault(repository, {})[tag] = (image, content)
@@ -138,8 +153,11 @@ class LoopbackRegistry:
             return self._hub(hub["name"], hub["tag"], request)
         if request.path.rstrip("/") == "/v2":
             return self._ping(request)
-        for kind, pattern, answer in (("manifest", _MANIFEST_PATH, self._manifest), ("blob", _BLOB_PATH, self._blob),
-                                      ("tags", _TAGS_PATH, self._tag_list)):
+        for kind, pattern, answer in (
+            ("manifest", _MANIFEST_PATH, self._manifest),
+            ("blob", _BLOB_PATH, self._blob),
+            ("tags", _TAGS_PATH, self._tag_list),
+        ):
             if found := pattern.match(request.path):
                 if refused := self._refused(request, found["name"]):
                     return refused
@@ -182,7 +200,10 @@ class LoopbackRegistry:
         stored = self._objects.get((found["name"], found["digest"]))
         if stored is None:
             return _error(404, "BLOB_UNKNOWN", "blob unknown to registry")
-        return Reply(body=stored.body, headers={"Content-Type": "application/octet-stream", "Docker-Content-Digest": stored.digest})
+        return Reply(
+            body=stored.body,
+            headers={"Content-Type": "application/octet-stream", "Docker-Content-Digest": stored.digest},
+        )
 
     def _tag_list(self, found: re.Match[str], request: Request) -> Reply:
         """Names in order, `n` a page, from after `last`: the order and the link are those of the distribution spec."""
@@ -200,25 +221,53 @@ class LoopbackRegistry:
             return json_reply(_hub_tag(tag, *held)) if held else json_reply({"message": "object not found"}, status=404)
         size, page = _size(request.query.get("page_size"), 10), _size(request.query.get("page"), 1)
         newest = sorted(self._tags[name].items(), key=lambda item: item[1][0].pushed, reverse=True)
-        shown = newest[(page - 1) * size:page * size]
-        more = f"{self.url}/v2/repositories/{name}/tags?page={page + 1}&page_size={size}" if page * size < len(newest) else None
-        return json_reply({"count": len(newest), "next": more, "previous": None,
-                           "results": [_hub_tag(word, *held) for word, held in shown]})
+        shown = newest[(page - 1) * size : page * size]
+        more = (
+            f"{self.url}/v2/repositories/{name}/tags?page={page + 1}&page_size={size}"
+            if page * size < len(newest)
+            else None
+        )
+        return json_reply(
+            {
+                "count": len(newest),
+                "next": more,
+                "previous": None,
+                "results": [_hub_tag(word, *held) for word, held in shown],
+            }
+        )
 
 
 def _hub_tag(tag: str, image: ImageData, content: Content) -> dict[str, Any]:
     pushed = image.pushed.isoformat().replace("+00:00", "Z")
     inner = content.manifests or (content.top,)
-    return {"name": tag, "digest": content.top.digest, "full_size": len(_LAYER_BYTES), "last_updated": pushed,
-            "tag_last_pushed": pushed, "tag_status": "active", "media_type": content.top.media,
-            "images": [{**_platform(platform), "digest": made.digest, "size": len(made.body), "status": "active",
-                        "last_pushed": pushed} for platform, made in zip(image.platforms, inner, strict=False)]}
+    return {
+        "name": tag,
+        "digest": content.top.digest,
+        "full_size": len(_LAYER_BYTES),
+        "last_updated": pushed,
+        "tag_last_pushed": pushed,
+        "tag_status": "active",
+        "media_type": content.top.media,
+        "images": [
+            {
+                **_platform(platform),
+                "digest": made.digest,
+                "size": len(made.body),
+                "status": "active",
+                "last_pushed": pushed,
+            }
+            for platform, made in zip(image.platforms, inner, strict=False)
+        ],
+    }
 
 
 def _config(image: ImageData, platform: str) -> dict[str, Any]:
-    return {**_platform(platform), "created": image.created.isoformat().replace("+00:00", "Z"),
-            "config": {"Env": [f"{key}={value}" for key, value in image.env.items()], "Labels": dict(image.labels)},
-            "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(b"\0" * 1024).hexdigest()]}}
+    return {
+        **_platform(platform),
+        "created": image.created.isoformat().replace("+00:00", "Z"),
+        "config": {"Env": [f"{key}={value}" for key, value in image.env.items()], "Labels": dict(image.labels)},
+        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(b"\0" * 1024).hexdigest()]},
+    }
 
 
 def _platform(name: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """A rehearsal's scenario: one folder, read whole and checked before anything starts.
 
-`load` proves that everything the folder names is there (files, artifacts, people, workflows, pools, references), so that a
-rehearsal never stops half way for a missing file. Every fault is one BadInput with file, line and key where there is one.
+`load` proves that everything the folder names is there (files, artifacts, people, workflows, pools, references), so
+that a rehearsal never stops half way for a missing file. Every fault is one BadInput with file, line and key where
+there is one.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from msgspec import Struct
 from bot import strict
 from bot.errors import BadInput, Missing, Refusal
 from bot.images import reference
-from bot.rehearse.declaration import OWN, PAST, Declaration, Dispatch, Job, Repush, Run, Upstream, Variant
+from bot.rehearse.declaration import OWN, PAST, Declaration, Dispatch, Job, Repush, Run, Variant
 from bot.rehearse.published import PublishedData
 from bot.rehearse.registry import Catalogue, ImageData
+from bot.rehearse.upstream import Upstream
 
 T = TypeVar("T")
 FILE = "scenario.yaml"
@@ -35,7 +37,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     story: Variant
     registry: Catalogue
     published: PublishedData
-    upstream: tuple[Upstream, ...] = ()
+    upstream: tuple[...] = ()
 
     def artifact(self, run: int, attempt: int, name: str) -> Path:
         """The folder whose files an artifact holds."""
@@ -56,13 +58,19 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
         raise Missing(f"{folder} is no folder", "name a shipped scenario or a folder with a scenario.yaml")
     lines = _Lines(folder / FILE)
     declared = strict.load(Declaration, lines.text, file=str(folder / FILE))
-    story = _variant(declared, variant or OWN)
-    found = Scenario(folder=folder, declared=declared, variant=variant or OWN, story=story,
-                     registry=_read(Catalogue, folder / "registry.yaml"),
-                     published=_read(PublishedData, folder / "baseline.json"), upstream=tuple(_upstream(folder)))
+    story = _variant(declared, variant or OWN, lines)
+    found = Scenario(
+        folder=folder,
+        declared=declared,
+        variant=variant or OWN,
+        story=story,
+        registry=_catalogue(folder / "registry.yaml"),
+        published=_read(PublishedData, folder / "baseline.json"),
+        upstream=tuple(_upstream(folder)),
+    )
     _check_places(found, lines)
     _check_registry(found)
-    for name, told in declared.variants.items():
+    for name, told in declared.variants.told().items():
         _check_story(found, name, told, lines)
     _check_owners(found)
     return found
@@ -93,8 +101,11 @@ def _text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        raise BadInput("this file is missing", "a scenario has scenario.yaml, repo/, registry.yaml and baseline.json",
-                       file=str(file)) from None
+        raise BadInput(
+            "this file is missing",
+            "a scenario has scenario.yaml, repo/, registry.yaml and baseline.json",
+            file=str(file),
+        ) from None
     except (UnicodeDecodeError, OSError) as fault:
         raise BadInput(f"cannot be read: {fault}", "make it a UTF-8 text file", file=str(file)) from None
 
@@ -109,20 +120,41 @@ def _upstream(folder: Path) -> Iterator[Upstream]:
         yield _read(Upstream, file)
 
 
-def _variant(declared: Declaration, wanted: str) -> Variant:
-    if wanted in declared.variants:
-        return declared.variants[wanted]
+def _variant(declared: Declaration, wanted: str, lines: _Lines) -> Variant:
+    told = declared.variants.told()
+    if not told:
+        lines.refuse(("variants",), "no variant", f"tell `{OWN}` or `{PAST}`")
+    if wanted in told:
+        return told[wanted]
     if wanted == OWN:
         raise Refusal(f"scenario {declared.name} has only the variant {PAST}", f"add --{PAST}")
-    raise Refusal(f"scenario {declared.name} has no variant {wanted}", f"it has: {', '.join(declared.variants)}")
+    raise Refusal(f"scenario {declared.name} has no variant {wanted}", f"it has: {', '.join(told)}")
+
+
+def _catalogue(file: Path) -> Catalogue:
+    """registry.yaml, image by image: a fault is told with the line on which its tag stands."""
+    lines = _Lines(file)
+    raw = strict.load(dict[str, dict[str, dict[str, Any]]], lines.text, file=str(file))
+    made: Catalogue = {}
+    for registry, repositories in raw.items():
+        for repository, tags in repositories.items():
+            for tag, value in tags.items():
+                try:
+                    image = msgspec.convert(value, ImageData, strict=True)
+                except msgspec.ValidationError as fault:
+                    lines.refuse((registry, repository, tag), str(fault), "describe the image as the shipped scenario does")
+                made.setdefault(registry, {}).setdefault(repository, {})[tag] = image
+    return made
 
 
 def _check_places(found: Scenario, lines: _Lines) -> None:
     repo = found.folder / "repo"
     if not repo.is_dir() or not any(file.is_file() for file in repo.rglob("*")):
         raise BadInput("this folder is missing or empty", "put the guest repository's files there", file=str(repo))
-    for place, names in (("workflows", [one.file for one in found.declared.workflows]),
-                         ("pools", [one.label for one in found.declared.pools])):
+    for place, names in (
+        ("workflows", [one.file for one in found.declared.workflows]),
+        ("pools", [one.label for one in found.declared.pools]),
+    ):
         for index, name in enumerate(names):
             if name in names[:index]:
                 lines.refuse((place, index), f"`{name}` stands twice", "keep one")
@@ -142,8 +174,12 @@ def _check_image(found: Scenario, file: str, text: str, key: str, image: ImageDa
     except BadInput as fault:
         raise BadInput(fault.reason, fault.hint, file=file, key=key) from None
     if image.digest and not found.declared.registry.declared_digests:
-        raise BadInput("a declared digest cannot be that of made-up bytes",
-                       "remove it, or set registry.declared_digests: true in scenario.yaml", file=file, key=f"{key}.digest")
+        raise BadInput(
+            "a declared digest cannot be that of made-up bytes",
+            "remove it, or set registry.declared_digests: true in scenario.yaml",
+            file=file,
+            key=f"{key}.digest",
+        )
     if image.kind == "manifest" and len(image.platforms) != 1:
         raise BadInput("a manifest is for one platform", "write kind: index", file=file, key=f"{key}.platforms")
 
@@ -197,14 +233,23 @@ def _check_job(found: Scenario, run: Run, attempt: int, job: Job, at: tuple[str 
         lines.refuse((*at, "pool"), f"`{job.pool}` is none of the pools", f"name one of them, or `{HOSTED}`")
     for index, name in enumerate(job.artifacts):
         if not found.artifact(run.id, attempt, name).is_dir():
-            lines.refuse((*at, "artifacts", index), f"no folder artifacts/{run.id}/{attempt}/{name}",
-                         "put the artifact's files there or drop the name")
+            lines.refuse(
+                (*at, "artifacts", index),
+                f"no folder artifacts/{run.id}/{attempt}/{name}",
+                "put the artifact's files there or drop the name",
+            )
 
 
 def _check_owners(found: Scenario) -> None:
     """An artifact that no job uploads is a misspelt name: the story would go on without it and nobody would see why."""
-    named = {found.artifact(run.id, number, name) for told in found.declared.variants.values() for run in told.runs
-             for number, attempt in enumerate(run.attempts, 1) for job in attempt.jobs for name in job.artifacts}
+    named = {
+        found.artifact(run.id, number, name)
+        for told in found.declared.variants.told().values()
+        for run in told.runs
+        for number, attempt in enumerate(run.attempts, 1)
+        for job in attempt.jobs
+        for name in job.artifacts
+    }
     for folder in sorted((found.folder / "artifacts").glob("*/*/*")):
         if folder not in named:
             raise BadInput("no job uploads this artifact", "name it under a job's artifacts or remove it", file=str(folder))

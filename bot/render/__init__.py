@@ -23,18 +23,18 @@ class Renderer:
     """Renders records in one style. `templates` maps names such as `en/stop.md` to text; `forbidden` are trigger phrases."""
 
     def __init__(self, templates: Mapping[str, str], glossary: Mapping[str, Text], metrics: Mapping[str, Column], *,
-                 style: str, forbidden: Sequence[str] = (), limit: int = LIMIT - 1_000) -> None:
+                 style: str, forbidden: Sequence[str] = (), prefix: str = "", limit: int = LIMIT - 1_000) -> None:
         self._env = jinja2.Environment(
             loader=jinja2.DictLoader(dict(templates)), undefined=jinja2.StrictUndefined, autoescape=False,
             trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False,
         )
         self._glossary, self._metrics = glossary, metrics
-        self._style, self._forbidden, self._limit = style, tuple(forbidden), limit
+        self._style, self._forbidden, self._prefix, self._limit = style, tuple(forbidden), prefix, limit
 
     def title(self, record: Record) -> str:
         """The bilingual title of the pull request, English first."""
         text = " / ".join(self._half(record, "title", language, tables=True).strip() for language in LANGUAGES)
-        return check(text, self._forbidden)
+        return check(f"{self._prefix} {text}".strip(), self._forbidden)
 
     def half(self, record: Record, language: str, *, tables: bool = True) -> str:
         """One language alone; without tables each is replaced by a pointer to the one above."""

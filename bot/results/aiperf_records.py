@@ -80,9 +80,7 @@ def _phase(meta: Mapping[str, Any], name: str, line: int) -> str:
 def _once(meta: Mapping[str, Any], seen: set[str], name: str, line: int) -> None:
     request = meta.get("x_request_id")
     if isinstance(request, str) and request in seen:
-        raise BadInput(
-            "this request stands twice", "two exports were joined", file=name, line=line, key="metadata.x_request_id"
-        )
+        raise BadInput("this request stands twice", "two exports were joined", file=name, line=line, key="metadata.x_request_id")
     seen.update([request] if isinstance(request, str) else [])
 
 
@@ -95,9 +93,7 @@ def _times(record: Mapping[str, Any], meta: Mapping[str, Any], name: str, line: 
     if start is not None and end is not None:
         begun = number(start, name, "metadata.request_start_ns", line=line)
         if number(end, name, "metadata.request_end_ns", line=line) < begun:
-            raise BadInput(
-                "ends before it starts", "the clock is broken", file=name, line=line, key="metadata.request_end_ns"
-            )
+            raise BadInput("ends before it starts", "the clock is broken", file=name, line=line, key="metadata.request_end_ns")
 
 
 def _error(record: Mapping[str, Any], meta: Mapping[str, Any], name: str, line: int) -> str | None:

@@ -31,10 +31,8 @@ _STATS = {"avg": "mean", "p50": "p50", "p75": "p75", "p90": "p90", "p95": "p95",
 def sniff(head: bytes, name: str) -> bool:
     return (
         head.lstrip()[:1] == b"{"
-        and (has(head, "aiperf_version") or has(head, "input_config"))
-        and any(
-            has(head, key) for key in ("request_throughput", "request_latency", "request_count", "error_request_count")
-        )
+        and any(has(head, key) for key in ("aiperf_version", "input_config", "completed_request_count"))
+        and any(has(head, key) for key in ("request_throughput", "request_latency", "request_count", "error_request_count"))
         and not has(head, "metrics_phase")
         and not has(head, "benchmark_phase")
     )
@@ -53,6 +51,7 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
         raise BadInput("no measured value", "the run is incomplete", file=name)
     point = Cell(recipe=context.recipe, concurrency=conc or UNKNOWN)
     return Parsed(
+        raw=True,
         concurrency=conc,
         rows=tuple(
             Row(

@@ -20,8 +20,7 @@ from bot.results.parsed import UNKNOWN, Context, Parsed, Parser
 HEAD = 65_536
 _ROUNDED = 5.1e-5
 PARSERS: tuple[Parser, ...] = tuple(
-    cast(Parser, module)
-    for module in (agentic, fixedseq, evalagg, lmeval, lmsamples, aiperf_records, aiperf_summary, rowfile)
+    cast(Parser, module) for module in (agentic, fixedseq, evalagg, lmeval, lmsamples, aiperf_records, aiperf_summary, rowfile)
 )
 T = TypeVar("T", Accounting, Samples)
 
@@ -44,9 +43,7 @@ def claim(head: bytes, name: str) -> Parser | None:
     """The parser that reads this file; two that would are a fault of theirs, told as one."""
     found = [parser for parser in PARSERS if parser.sniff(head, name)]
     if len(found) > 1:
-        raise BadInput(
-            f"read as {' and as '.join(parser.FORMAT for parser in found)}", "give one format a file", file=name
-        )
+        raise BadInput(f"read as {' and as '.join(parser.FORMAT for parser in found)}", "give one format a file", file=name)
     return found[0] if found else None
 
 
@@ -88,12 +85,13 @@ def _join(parsed: Sequence[tuple[str, Parsed]], beside: Mapping[str, int], skipp
     rows: dict[Any, tuple[Row, str]] = {}
     accounting: dict[int, Accounting] = {}
     samples: dict[tuple[int, str], tuple[Samples, str]] = {}
+    aggregated = {row.point.concurrency for _, made in parsed if not made.raw for row in made.rows if row.metric != "eval"}
     for name, made in sorted(parsed, key=lambda pair: pair[0]):
         conc = places.resolve(name, beside)
         if conc is None and _unplaced(made):
             skipped.append(Skipped(name=name, why="no-concurrency"))
             continue
-        for row in made.rows:
+        for row in () if made.raw and conc in aggregated else made.rows:
             _add_row(rows, _placed_row(row, conc), name)
         for counted in made.accounting:
             counted = _placed(counted, conc)
@@ -163,9 +161,7 @@ def _add_row(rows: dict[Any, tuple[Row, str]], row: Row, name: str) -> None:
 
 
 def _unplaced(made: Parsed) -> bool:
-    told = [row.point.concurrency for row in made.rows] + [
-        part.concurrency for part in (*made.accounting, *made.samples)
-    ]
+    told = [row.point.concurrency for row in made.rows] + [part.concurrency for part in (*made.accounting, *made.samples)]
     return UNKNOWN in told
 
 

@@ -43,9 +43,7 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
 
 def _point(row: Mapping[str, Any], name: str, key: str, context: Context) -> Cell:
     """No topology: eval rows carry tp and ep but neither DCP nor PP, so theirs would not equal the throughput row's."""
-    return Cell(
-        recipe=context.recipe, concurrency=count(row.get("conc"), name, f"{key}.conc", least=1), workload=workload(row)
-    )
+    return Cell(recipe=context.recipe, concurrency=count(row.get("conc"), name, f"{key}.conc", least=1), workload=workload(row))
 
 
 def _scores(row: Mapping[str, Any], point: Cell, task: str, name: str, key: str, context: Context) -> list[Row]:

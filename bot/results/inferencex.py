@@ -26,11 +26,7 @@ _FIELDS: tuple[tuple[str, str | None, str, tuple[str, ...]], ...] = (
     ("input_tput", None, "tok/s", ("request_metrics", "throughput", "input", "tokens_per_second")),
     ("total_tput", None, "tok/s", ("request_metrics", "throughput", "total", "tokens_per_second")),
     ("request_tput", None, "req/s", ("request_metrics", "qps", "mean")),
-    *(
-        (metric, stat, unit, ("request_metrics", "latency", metric, stat))
-        for metric, unit in flat.TIMED.items()
-        for stat in _STATS
-    ),
+    *((metric, stat, unit, ("request_metrics", "latency", metric, stat)) for metric, unit in flat.TIMED.items() for stat in _STATS),
     *(
         (metric, None, "share", ("server_metrics", "cache", metric))
         for metric in ("gpu_cache_hit_rate", "cpu_cache_hit_rate", "external_cache_hit_rate")
@@ -63,14 +59,14 @@ def _point(row: Mapping[str, Any], name: str, key: str, context: Context) -> Cel
         concurrency=count(row.get("conc"), name, _at(key, "conc"), least=1),
         workload=workload(row),
         topology=topology(row),
-        fingerprint=row.get("recipe_fingerprint") or None,
+        fingerprint=_told(row, "recipe_fingerprint", name, key),
     )
 
 
 def _fixed(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Context) -> tuple[Row, ...]:
     if row.get("tput_per_gpu") is None:
         raise BadInput("no throughput in this row", "the run is incomplete", file=name, key=_at(key, "tput_per_gpu"))
-    return flat.rows(row, point=point, image=_image(row, name, key), context=context, name=name, key=key)
+    return flat.rows(row, point=point, image=_told(row, "image", name, key), context=context, name=name, key=key)
 
 
 def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Context) -> tuple[Row, ...]:
@@ -83,7 +79,7 @@ def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: 
             file=name,
             key=_at(key, "request_metrics.throughput.per_gpu.total_tput_tps"),
         )
-    image = _image(row, name, key)
+    image = _told(row, "image", name, key)
     made = []
     for metric, stat, unit, where in _FIELDS:
         value = optional(row, *where)
@@ -114,13 +110,11 @@ def _accounting(row: Mapping[str, Any], point: Cell, name: str, key: str) -> Acc
     total, profiled, warmup, errors = (count(made[part], name, f"{where}.{part}") for part in needed)
     if errors and warmup:
         return None
-    return Accounting(
-        concurrency=point.concurrency, total=total, profiled=profiled, warmup_invalid=0, profiling_invalid=errors
-    )
+    return Accounting(concurrency=point.concurrency, total=total, profiled=profiled, warmup_invalid=0, profiling_invalid=errors)
 
 
-def _image(row: Mapping[str, Any], name: str, key: str) -> str | None:
-    return text(row["image"], name, _at(key, "image")) if row.get("image") else None
+def _told(row: Mapping[str, Any], field: str, name: str, key: str) -> str | None:
+    return text(row[field], name, _at(key, field)) if row.get(field) else None
 
 
 def _at(key: str, inner: str) -> str:

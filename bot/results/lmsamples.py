@@ -33,9 +33,7 @@ class _Answer(Struct, frozen=True):
 
 def sniff(head: bytes, name: str) -> bool:
     first = head.lstrip().split(b"\n", 1)[0]
-    return (
-        first[:1] == b"{" and has(first, "doc_id", "resps") and (has(first, "filter") or has(first, "filtered_resps"))
-    )
+    return first[:1] == b"{" and has(first, "doc_id", "resps") and (has(first, "filter") or has(first, "filtered_resps"))
 
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
@@ -78,7 +76,7 @@ def _answer(record: Mapping[str, Any], name: str, line: int) -> _Answer:
     response = _first(record.get("resps"))
     if not isinstance(response, str):
         raise BadInput("no answer text", "resps holds a list of answers", file=name, line=line, key="resps")
-    return _Answer(correct=_score(record, name, line) >= 1.0, cut=_cut(record, response), length=len(response.strip()))
+    return _Answer(correct=_score(record, name, line) >= 1.0, cut=_cut(record, response), length=len(response))
 
 
 def _cut(record: Mapping[str, Any], response: str) -> bool:

@@ -85,9 +85,7 @@ class Metrics(Mapping[str, Metric]):
     def primaries(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(metric.primary for metric in self.values() if metric.primary))
 
-    def spelled(
-        self, written: str, stat: str | None = None, unit: str | None = None
-    ) -> tuple[Metric, str | None, str] | None:
+    def spelled(self, written: str, stat: str | None = None, unit: str | None = None) -> tuple[Metric, str | None, str] | None:
         """The metric, statistic and unit a written name stands for; None for a name nobody declared."""
         for pattern in (_BARE, _PREFIXED, _SUFFIXED):
             found = pattern.fullmatch(written)

@@ -22,12 +22,16 @@ class Context(Struct, frozen=True, kw_only=True):
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
-    """What one file says. `concurrency` is a fact about the files beside it (an export knows its own load)."""
+    """What one file says. `concurrency` is a fact about the files beside it (an export knows its own load).
+
+    `raw` rows are the load generator's own and give way to the row that a guest made from them for the same point.
+    """
 
     rows: tuple[Row, ...] = ()
     accounting: tuple[Accounting, ...] = ()
     samples: tuple[Samples, ...] = ()
     concurrency: int | None = None
+    raw: bool = False
 
 
 class Parser(Protocol):

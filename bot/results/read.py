@@ -40,18 +40,14 @@ def records(stream: BinaryIO, name: str) -> Iterator[tuple[int, dict[str, Any]]]
 def mapping(value: Any, name: str, key: str, *, line: int | None = None) -> dict[str, Any]:
     """An object; BadInput for anything else."""
     if not isinstance(value, dict):
-        raise BadInput(
-            f"an object is expected, not {_kind(value)}", "see the format's description", file=name, line=line, key=key
-        )
+        raise BadInput(f"an object is expected, not {_kind(value)}", "see the format's description", file=name, line=line, key=key)
     return value
 
 
 def number(value: Any, name: str, key: str, *, line: int | None = None, most: float = math.inf) -> float:
     """A finite number, not negative, at most `most`. 1e999 is infinite to Python and refused here."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise BadInput(
-            f"a number is expected, not {_kind(value)}", "see the format's description", file=name, line=line, key=key
-        )
+        raise BadInput(f"a number is expected, not {_kind(value)}", "see the format's description", file=name, line=line, key=key)
     if not math.isfinite(value):
         raise BadInput("not a finite number", "the measurement is broken; run it again", file=name, line=line, key=key)
     if value < 0:
@@ -72,9 +68,7 @@ def count(value: Any, name: str, key: str, *, line: int | None = None, least: in
 def text(value: Any, name: str, key: str, *, line: int | None = None) -> str:
     """Text; BadInput for anything else."""
     if not isinstance(value, str):
-        raise BadInput(
-            f"text is expected, not {_kind(value)}", "see the format's description", file=name, line=line, key=key
-        )
+        raise BadInput(f"text is expected, not {_kind(value)}", "see the format's description", file=name, line=line, key=key)
     return value
 
 
@@ -92,9 +86,7 @@ def _line(raw: str, name: str, line: int) -> Any:
     except BadInput as error:
         place = ":".join(str(part) for part in (error.file, error.line) if part not in ("", None))
         where = " ".join(part for part in (place and f"{place}:", error.key and f"{error.key}:") if part)
-        raise BadInput(
-            error.reason.removeprefix(where).strip(), error.hint, file=name, line=line, key=error.key
-        ) from None
+        raise BadInput(error.reason.removeprefix(where).strip(), error.hint, file=name, line=line, key=error.key) from None
 
 
 def _text(data: bytes, name: str, line: int | None) -> str:

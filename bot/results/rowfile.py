@@ -19,11 +19,7 @@ FORMAT = "rows"
 
 
 def sniff(head: bytes, name: str) -> bool:
-    return (
-        head.lstrip()[:1] in (b"{", b"[")
-        and has(head, "point", "metric", "value", "concurrency")
-        and not has(head, "doc_id")
-    )
+    return head.lstrip()[:1] in (b"{", b"[") and has(head, "point", "metric", "value", "concurrency") and not has(head, "doc_id")
 
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
@@ -61,9 +57,7 @@ def _items(stream: BinaryIO, name: str) -> Iterator[tuple[str, int | None, Any]]
 def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context: Context) -> Row:
     told = {field: value for field, value in item.items() if value is not None}
     point = {
-        field: value
-        for field, value in mapping(told.get("point"), name, f"{key}.point", line=line).items()
-        if value is not None
+        field: value for field, value in mapping(told.get("point"), name, f"{key}.point", line=line).items() if value is not None
     }
     told["point"] = {"recipe": context.recipe, **point}
     told.setdefault("unit", "share" if told.get("metric") == "eval" else "")
@@ -71,16 +65,12 @@ def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context
         row = msgspec.convert(told, Row, strict=True)
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
-        raise BadInput(
-            reason, "correct the row", file=name, line=line, key=f"{key}{place.rstrip('`')}".lstrip(".")
-        ) from None
+        raise BadInput(reason, "correct the row", file=name, line=line, key=f"{key}{place.rstrip('`')}".lstrip(".")) from None
     number(row.value, name, f"{key}.value", line=line, most=1.0 if row.metric == "eval" else float("inf"))
     count(row.point.concurrency, name, f"{key}.point.concurrency", line=line, least=1)
     for field, value in (("n", row.n), ("correct", row.correct)):
         if value is not None:
             count(value, name, f"{key}.{field}", line=line)
     if row.correct is not None and row.correct > (row.n or 0):
-        raise BadInput(
-            f"{row.correct} right of {row.n} asked", "correct the counts", file=name, line=line, key=f"{key}.correct"
-        )
+        raise BadInput(f"{row.correct} right of {row.n} asked", "correct the counts", file=name, line=line, key=f"{key}.correct")
     return row

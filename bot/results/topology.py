@@ -19,7 +19,7 @@ def topology(row: Mapping[str, Any]) -> str | None:
     prefill = _side(row, "prefill_")
     disaggregated = row.get("disagg") in (True, "true")
     if not disaggregated:
-        return prefill
+        return f"{_workers(row, 'prefill_')}P {prefill}" if prefill and _workers(row, "prefill_") > 1 else prefill
     return f"{_workers(row, 'prefill_')}P {prefill} x {_workers(row, 'decode_')}D {_side(row, 'decode_')}"
 
 

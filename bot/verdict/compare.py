@@ -90,9 +90,7 @@ def _performance(
         stands = {counterpart(pair.point, saturated) for pair in found} - {None}
         points = frozenset(pair.point for pair in found if counterpart(pair.point, saturated) in stands)
         covered |= {pair.point for pair in found}
-        judged.append(
-            judge(metric, stat, found, points, noise.get(metric.id), (*reasons, *([stand_in] if stand_in else [])))
-        )
+        judged.append(judge(metric, stat, found, points, noise.get(metric.id), (*reasons, *([stand_in] if stand_in else []))))
     return judged, _missing(new, old, covered, metrics, blind=not judged)
 
 
@@ -126,10 +124,7 @@ def saturation(old: Sequence[Row], metrics: Metrics) -> frozenset[Cell]:
                     curves.setdefault((point.recipe, point.workload, point.topology), {})[point] = row.value
             if curves:
                 return frozenset(
-                    point
-                    for curve in curves.values()
-                    for point, value in curve.items()
-                    if value >= SATURATED * min(curve.values())
+                    point for curve in curves.values() for point, value in curve.items() if value >= SATURATED * min(curve.values())
                 )
     return frozenset()
 

@@ -15,6 +15,8 @@ from bot.verdict.pairs import identity, order
 from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, newcombe
 
 MARGIN = 0.02
+QUESTIONS = 20
+"""Fewer carry no verdict: one right answer of two says that the share lies between 0.09 and 0.91. They can still gate."""
 STATS = {
     "em_strict": "strict",
     "strict-match": "strict",
@@ -32,10 +34,8 @@ def normal(row: Row) -> Row:
     return structs.replace(row, task=task or None, stat=STATS.get(stat or "strict", stat or "strict"))
 
 
-def findings(
-    new: Sequence[Row], baseline: Sequence[Row], margin: float = MARGIN
-) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """A finding for each eval with a comparable baseline; for the others a reason, because nothing was found."""
+def findings(new: Sequence[Row], baseline: Sequence[Row], margin: float = MARGIN) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """A finding for each eval with a comparable baseline; for the others a reason, because nothing can be found."""
     theirs = [normal(row) for row in baseline if row.metric == "eval"]
     made: list[Finding] = []
     reasons: list[str] = []
@@ -43,6 +43,8 @@ def findings(
         old = nearest(row, theirs)
         if old is None:
             reasons.append(f"eval-not-comparable:{row.task}" if row.task else "eval-not-comparable")
+        elif min(row.n or QUESTIONS, old.n or QUESTIONS) < QUESTIONS:
+            reasons.append(f"too-few-points:{row.task}" if row.task else "too-few-points")
         else:
             made.append(_finding(row, old, margin))
     return tuple(made), tuple(dict.fromkeys(reasons))

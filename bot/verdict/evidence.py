@@ -60,9 +60,7 @@ def table(
 def shown(cell: Cell, metrics: Metrics, *, brief: bool = False) -> Shown:
     """A cell's texts. A side that is absent reads N/A, and so does the difference; `missing` has the reason."""
     metric = metrics[cell.metric.partition(":")[0]]
-    old, new = (
-        NOT_AVAILABLE if value is None else amount(value, metric, brief=brief) for value in (cell.old, cell.new)
-    )
+    old, new = (NOT_AVAILABLE if value is None else amount(value, metric, brief=brief) for value in (cell.old, cell.new))
     if cell.old is None or cell.new is None:
         return Shown(old=old, new=new, delta=NOT_AVAILABLE, mark="none", missing=cell.missing)
     return Shown(old=old, new=new, delta=difference(cell.old, cell.new, metric), mark=mark(cell.old, cell.new, metric))
@@ -116,11 +114,7 @@ def _heading(metric: Metric, new: Sequence[Row], old: Sequence[Row]) -> str | No
     if metric.stat is None:
         return metric.id if have[0] or have[1] else None
     if metric.stat in have[0] & have[1] or _MEAN not in have[0] & have[1]:
-        return (
-            metric.id
-            if metric.stat in have[0] | have[1]
-            else (f"{metric.id}:{_MEAN}" if _MEAN in have[0] | have[1] else None)
-        )
+        return metric.id if metric.stat in have[0] | have[1] else (f"{metric.id}:{_MEAN}" if _MEAN in have[0] | have[1] else None)
     return f"{metric.id}:{_MEAN}"
 
 

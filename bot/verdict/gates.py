@@ -65,15 +65,11 @@ def scores(
         for row in (normal(row) for row in rows if row.metric == "eval")
     ]
     return tuple(
-        sorted(
-            made, key=lambda score: (score.task, score.concurrency, score.metric != "strict", score.metric, score.value)
-        )
+        sorted(made, key=lambda score: (score.task, score.concurrency, score.metric != "strict", score.metric, score.value))
     )
 
 
-def _score(
-    row: Row, threshold: float | None, baseline: Sequence[Row], answered: Mapping[tuple[int, str], Samples]
-) -> Score:
+def _score(row: Row, threshold: float | None, baseline: Sequence[Row], answered: Mapping[tuple[int, str], Samples]) -> Score:
     old = nearest(row, baseline)
     published = sorted({other.task for other in baseline if other.task})
     missing = None if old else ":".join(["eval-not-comparable", *([",".join(published)] if published else [])])
@@ -126,8 +122,6 @@ def failed_requests(
 def coverage(rows: Sequence[Row], expected: Sequence[int]) -> tuple[int, ...]:
     """Concurrencies that should have been measured and have no throughput row, in order."""
     seen = {
-        row.point.concurrency
-        for row in sorted(rows, key=lambda row: order(row.point))
-        if row.metric != "eval" and row.value > 0
+        row.point.concurrency for row in sorted(rows, key=lambda row: order(row.point)) if row.metric != "eval" and row.value > 0
     }
     return tuple(conc for conc in sorted(set(expected)) if conc not in seen)

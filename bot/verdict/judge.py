@@ -76,8 +76,7 @@ class _Curve(Struct, frozen=True, kw_only=True):
             if pair.point in effects
             and effects[pair.point] <= -2 * self.margin
             and effects[pair.point]
-            + z
-            * point_se(sigma=self.noise.sigma, tau=self.noise.tau, history=pair.history, runs=len(values[pair.point]))
+            + z * point_se(sigma=self.noise.sigma, tau=self.noise.tau, history=pair.history, runs=len(values[pair.point]))
             < 0
         )
         if len(effects) < len(self.pairs):
@@ -137,11 +136,7 @@ def _decide(curve: _Curve, pairs: Sequence[Pair], saturated: frozenset[Cell], to
         finding = "inconclusive"
     else:
         finding = _plainly(curve, pool, se, sum(map(len, both.values())), told)
-    suspects = (
-        ()
-        if proven or not first
-        else tuple(pair.point for pair in curve.pairs if first.pool or pair.point in first.points)
-    )
+    suspects = () if proven or not first else tuple(pair.point for pair in curve.pairs if first.pool or pair.point in first.points)
     open_points = frozenset() if covered or proven else first.points
     points = tuple(_point(curve, pair, saturated, confirmed, open_points, both) for pair in pairs)
     return Judged(findings=(_pooled(curve, pool, se, finding, told), *points), suspects=() if covered else suspects)

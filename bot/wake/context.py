@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from bot.diagnose.repair import Repair
+from bot.diagnose.known import Repair
 from bot.diagnose.signatures import Signature
 from bot.images.tags import Scheme
 from bot.layout import Layout
@@ -28,7 +28,7 @@ from bot.model.action import (
 from bot.model.bump import Limits
 from bot.model.record import Record
 from bot.ports import Clock, Commits, Forge, Git, Published, Registry, Tree
-from bot.results.metrics import Metric
+from bot.results.metrics import Metrics
 
 Mode = Literal["off", "observe", "propose", "act"]
 
@@ -56,7 +56,7 @@ class Knowledge:
     schemes: tuple[Scheme, ...]
     signatures: tuple[Signature, ...]
     repairs: tuple[Repair, ...]
-    metrics: dict[str, Metric]
+    metrics: Metrics
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from typing import BinaryIO
 
 import msgspec
 
-from bot.diagnose import triage
+from bot.diagnose.triage import triage
 from bot.diagnose.eval_cause import gate_cause
 from bot.diagnose.logs import Opened
+from bot.diagnose.words import node_of
 from bot.model.bump import Bump, JobFailure, Judged
 from bot.model.forge import Artifact
 from bot.model.result import Row, Score
@@ -56,7 +57,8 @@ def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, 
     collected = collect(_files(context, results, held), recipe=bump.subject.family[0].key, run=run.id, attempt=job.attempt,
                         head=run.head)
     baseline = bump.subject.plan.baseline
-    gated = scores(collected.rows, bump.subject.plan.thresholds, baseline, samples=collected.samples)
+    published = baseline.rows if baseline else ()
+    gated = scores(collected.rows, bump.subject.plan.thresholds, published, samples=collected.samples)
     warnings = dict(judged.warnings)
     failures = judged.failures
     found = triage(_files(context, logs, held), context.knowledge.signatures)
@@ -140,12 +142,10 @@ def _files(context: Context, artifacts: Iterable[Artifact], held: dict[int, byte
 
 
 def _nodes(files: Iterable[tuple[str, BinaryIO]], node: str | None) -> tuple[str, ...]:
-    """The nodes that wrote logs, by the part of their file names before the role: for `node 2 of 4`."""
+    """The nodes that wrote logs, for `node 2 of 4`."""
     if node is None:
         return ()
-    prefix = re.sub(r"[0-9]+$", "", node)
-    names = {re.match(rf"{re.escape(prefix)}[0-9]+", name.rsplit("/", 1)[-1]) for name, _ in files}
-    return tuple(sorted({found.group(0) for found in names if found} | {node}))
+    return tuple(sorted({found for name, _ in files if (found := node_of(name))} | {node}))
 
 
 def _newest(before: Sequence[Row], collected: Collected) -> tuple[Row, ...]:

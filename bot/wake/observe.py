@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 
-from bot.diagnose import repair as repairs
-from bot.diagnose import siblings
-from bot.model.bump import Bump, Judged, Memory, Wanted, World
-from bot.model.forge import Labelling, Pull
-from bot.model.run import Run
+from bot.model.bump import Bump, Memory, World
+from bot.model.forge import Pull
 from bot.recipe import changelog
 from bot.wake import evidence, pushes, runs
 from bot.wake.context import Context
+from bot.wake.wanted import wanted
 
 
 def observe(context: Context, before: Bump, memory: Memory, *, chain: str | None, since: datetime) -> Bump:
@@ -36,7 +33,7 @@ def observe(context: Context, before: Bump, memory: Memory, *, chain: str | None
     judged = tuple(evidence.judge(context, bump, run, memory.judged) for run in found)
     memory = replace(memory, judged=tuple(one for one in judged if one is not None))
     bump = replace(bump, memory=memory)
-    return replace(bump, world=replace(world, wanted=_wanted(context, bump)))
+    return replace(bump, world=replace(world, wanted=wanted(context, bump)))
 
 
 def _foreign(context: Context, bump: Bump, pull: Pull | None) -> str | None:
@@ -55,44 +52,4 @@ def _changelog(context: Context, bump: Bump, base_tip: str | None, pull: Pull | 
     path = context.layout.changelog.file
     main = context.git.read(base_tip, path) or b""
     head = context.git.read(bump.head, path) or b""
-    return changelog.state(main, head, pushes.entry_of(bump, context), context.layout.changelog)
-
-
-def _wanted(context: Context, bump: Bump) -> Wanted | None:
-    """The repair that the newest judged failure asks for, if knowledge has one; with what stands in its way."""
-    broken = _newest_failure(bump)
-    if broken is None or bump.head is None:
-        return None
-    run, judged = broken
-    paths = dict.fromkeys(file for recipe in bump.subject.family for file in recipe.linked or (recipe.file,))
-    files = {path: context.git.read(bump.head, path) or b"" for path in paths}
-    used = {head.repair for head in bump.memory.heads if head.repair}
-    for failure in judged.failures:
-        plan = repairs.choose(failure.triage, context.knowledge.repairs, files, known=context.known_repairs, used=used)
-        if plan is not None:
-            return _as_wanted(context, bump, run, plan)
-    return None
-
-
-def _as_wanted(context: Context, bump: Bump, run: Run, plan: repairs.RepairPlan) -> Wanted:
-    evidence_lines = siblings.tell(context.tree(bump.world.base_tip or ""), context.layout, plan, bump.subject.candidate)
-    return Wanted(
-        id=plan.id, run=run.id, why=plan.why, available=plan.available, changes=plan.changes, kept=plan.kept,
-        files=plan.files, serving_path_changed=plan.serving_path_changed, siblings=evidence_lines, obstacle=plan.obstacle,
-    )
-
-
-def _newest_failure(bump: Bump) -> tuple[Run, Judged] | None:
-    current = {bump.head, bump.tested_head}
-    for run in sorted(bump.world.runs, key=lambda run: (run.created, run.id), reverse=True):
-        judged = bump.judged(run.id)
-        if judged and judged.failures and run.head in current:
-            return run, judged
-    return None
-
-
-def recipes_of(bump: Bump) -> Sequence[str]:
-    return [recipe.key for recipe in bump.subject.family]
-
-
-Labels = tuple[Labelling, ...]
+    return changelog.state(main, head, pushes.entry_of(bump, context).link)

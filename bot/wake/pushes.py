@@ -42,17 +42,19 @@ def _proposal(context: Context, bump: Bump, action: Push) -> tuple[list[str], Ch
 def _repair(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
     head, wanted = action.expected or "", action.repair
     assert wanted is not None
-    entry = next((known for known in context.knowledge.repairs if known.id == wanted.id), None)
-    if entry is None:
-        raise Refusal(f"the repair {wanted.id} is not known here", "use the version of bumpbot that decided it")
+    plan = repairs.RepairPlan(id=wanted.id, signature="", why=wanted.why, serving_path_changed=wanted.serving_path_changed,
+                              cost="smoke+sweep", changes=wanted.edits)
     files = {path: context.git.read(head, path) or b"" for path in wanted.files}
-    return [head], dict(repairs.apply(entry, files))
+    made = repairs.apply(plan, files)
+    if not made:
+        raise Refusal(f"the repair {wanted.id} changes nothing at {head[:9]}", "the next look decides for what stands there")
+    return [head], dict(made)
 
 
 def _changelog(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
     head, path = action.expected or "", context.layout.changelog.file
     before = context.git.read(head, path) or b""
-    return [head], {path: changelog.append(before, entry_of(bump, context), context.layout.changelog.style)}
+    return [head], {path: changelog.append(before, entry_of(bump, context), context.layout.changelog)}
 
 
 def _sync(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
@@ -66,7 +68,7 @@ def _sync(context: Context, bump: Bump, action: Push) -> tuple[list[str], Change
     if both:
         raise Conflict(f"{both[0]} changed on both sides", "a maintainer must say which text is right")
     changes: Changes = {file: context.git.read(tip, file) if file in new else None for file in theirs}
-    changes[path] = changelog.sync(context.git.read(tip, path) or b"", entry_of(bump, context), context.layout.changelog.style)
+    changes[path] = changelog.sync(context.git.read(tip, path) or b"", entry_of(bump, context), context.layout.changelog)
     return [head, tip], changes
 
 
@@ -79,7 +81,7 @@ def entry_of(bump: Bump, context: Context) -> changelog.Entry:
     lines = [f"Update the image from {bump.subject.family[0].image} to {bump.subject.candidate.text}."]
     lines += [f"{wanted.id}: {wanted.why.en}" for wanted in bump.memory.applied]
     keys = tuple(recipe.key for recipe in bump.subject.family)
-    link = context.layout.changelog.link.format(repository=bump.subject.rules.repository, number=pull.number if pull else "")
+    link = context.layout.changelog.pull.replace("{number}", str(pull.number if pull else ""))
     scenarios = tuple(sorted({recipe.settings["scenario"] for recipe in bump.subject.family if "scenario" in recipe.settings}))
     return changelog.Entry(keys=keys, description=tuple(lines), link=link, scenarios=scenarios)
 

@@ -86,13 +86,16 @@ class TestExcerpt:
 
 
 class TestBadKnowledge:
-    @pytest.mark.parametrize(("changes", "says"), [
-        ({"pattern": "boom (?=7)"}, "RE2"),
-        ({"pattern": "bang"}, "own example"),
-        ({"pattern": "(?:boom)?"}, "empty line"),
-        ({"excerpt": "see {y}"}, "names no group"),
-        ({"id": "Not_An_Id"}, "lower-case"),
-    ])
+    @pytest.mark.parametrize(
+        ("changes", "says"),
+        [
+            ({"pattern": "boom (?=7)"}, "RE2"),
+            ({"pattern": "bang"}, "own example"),
+            ({"pattern": "(?:boom)?"}, "empty line"),
+            ({"excerpt": "see {y}"}, "names no group"),
+            ({"id": "Not_An_Id"}, "lower-case"),
+        ],
+    )
     def test_is_told_with_file_line_and_key(self, changes, says):
         entry = {"id": "a", "pattern": "boom", "excerpt": "boom", **changes}
         with pytest.raises(BadInput, match=says) as told:

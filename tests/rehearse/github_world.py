@@ -1,4 +1,4 @@
-"""One small world for the tests of the loopback GitHub: a bare repository, a clock one moves by hand, three kinds of token."""
+"""One small world for tests of the loopback GitHub: a bare repository, a clock moved by hand, three kinds of token."""
 
 from __future__ import annotations
 
@@ -35,10 +35,20 @@ ACCOUNTS = (
     Account(login="passer-by", token=READER, permission="read"),
 )
 SWEEP = Workflow(
-    file="run-sweep.yml", name="Run Sweep", run_name="Run Sweep - {title}",
-    triggers={"pull_request": Trigger(types=("ready_for_review", "synchronize", "labeled", "unlabeled"),
-                                      paths=("perf-changelog.yaml",), branches=("main",))},
-    labels=("full-sweep",), modifiers=("all-evals",), concurrency=Concurrency(group="sweep-{number}-active", cancel_in_progress=True))
+    file="run-sweep.yml",
+    name="Run Sweep",
+    run_name="Run Sweep - {title}",
+    triggers={
+        "pull_request": Trigger(
+            types=("ready_for_review", "synchronize", "labeled", "unlabeled"),
+            paths=("perf-changelog.yaml",),
+            branches=("main",),
+        )
+    },
+    labels=("full-sweep",),
+    modifiers=("all-evals",),
+    concurrency=Concurrency(group="sweep-{number}-active", cancel_in_progress=True),
+)
 SMOKE = Workflow(
     file="smoke.yml", name="Smoke", run_name="Smoke {inputs.nonce}",
     triggers={"workflow_dispatch": Trigger(inputs={"recipe": Input(required=True), "nonce": Input(default=""),
@@ -68,14 +78,18 @@ class World:
         self.scripts: dict[str, list[RunScript]] = {}
         self._seed()
         options = {"workflows": (SWEEP, SMOKE), "accounts": ACCOUNTS, **options}
-        self.hub = LoopbackGitHub(repository="acme/recipes", git_dir=self.git_dir, clock=self.clock, script=self.script, **options)
+        self.hub = LoopbackGitHub(
+            repository="acme/recipes", git_dir=self.git_dir, clock=self.clock, script=self.script, **options
+        )
         self.human = self.hub.person("maintainer")
 
     def _seed(self) -> None:
         self.git_dir.mkdir()
         git = GitRepo(self.git_dir)
         git.git("init", "--bare", "--quiet", "--initial-branch=main", ".")
-        tree = git.tree_with(None, {"recipe.yaml": b"image: old\nlines: 1\n", "perf-changelog.yaml": b"- first\n", "docs/a.md": b"a\n"})
+        tree = git.tree_with(
+            None, {"recipe.yaml": b"image: old\nlines: 1\n", "perf-changelog.yaml": b"- first\n", "docs/a.md": b"a\n"}
+        )
         git.update_ref("refs/heads/main", git.make_commit(tree, (), "start", ("maintainer", "m@example.com"), START))
 
     def script(self, workflow: Workflow, cause: Cause, head: str) -> RunScript:
@@ -97,8 +111,10 @@ class World:
     def ask(self, method: str, path: str, body: Any = None, *, token: str = APP, query: Mapping[str, str] | None = None,
             headers: Mapping[str, str] | None = None) -> Response:
         sent = b"" if body is None else json.dumps(body).encode()
-        whole = path if path.startswith("/") else f"/repos/acme/recipes/{path}".rstrip("/")
-        return self.hub.handle(method, whole, query or {}, {"Authorization": f"Bearer {token}", **(headers or {})}, sent)
+        whole = path if path.startswith("/") else f"/repos/acme/recipes/{path}"
+        return self.hub.handle(
+            method, whole, query or {}, {"Authorization": f"Bearer {token}", **(headers or {})}, sent
+        )
 
     def get(self, path: str, **query: str) -> Any:
         answer = self.ask("GET", path, query=query)
@@ -109,10 +125,16 @@ class World:
         return [run for run in self.hub.runs() if file in (None, run.workflow.file)]
 
     def events(self, name: str | None = None) -> list[str]:
-        return [f"{event} {payload.get('action') or ''}".strip() for event, payload in self.hub.drain() if name in (None, event)]
+        return [
+            f"{event} {payload.get('action') or ''}".strip()
+            for event, payload in self.hub.drain()
+            if name in (None, event)
+        ]
 
 
-def one_job(minutes: float = 30, conclusion: str = "success", *, pool: str = "gpu", gpus: int = 8, **more: Any) -> RunScript:
+def one_job(
+    minutes: float = 30, conclusion: str = "success", *, pool: str = "gpu", gpus: int = 8, **more: Any
+) -> RunScript:
     return RunScript(attempts=(AttemptScript(jobs=(JobScript(name="bench", pool=pool, gpus=gpus, minutes=minutes,
                                                              conclusion=conclusion, **more),)),))
 

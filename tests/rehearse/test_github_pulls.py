@@ -25,7 +25,9 @@ def conflict(world: World) -> None:
 class TestOpening:
     def test_an_app_opens_a_draft_whose_addresses_are_all_on_this_host(self, world: World) -> None:
         world.branch()
-        made = world.ask("POST", "pulls", {"title": "Bump", "body": "why", "head": "bump/1", "base": "main", "draft": True})
+        made = world.ask(
+            "POST", "pulls", {"title": "Bump", "body": "why", "head": "bump/1", "base": "main", "draft": True}
+        )
         assert made.status == 201 and made.value["draft"] is True and made.value["user"]["type"] == "Bot"
         assert made.value["head"]["label"] == "acme:bump/1" and made.value["changed_files"] == 1
 
@@ -116,7 +118,10 @@ class TestListing:
     def test_files_and_commits_are_those_since_the_merge_base(self, world: World) -> None:
         number = world.pull()
         world.human.push("main", {"docs/b.md": b"b\n"}, "beside")
-        assert [file["filename"] for file in world.get(f"pulls/{number}/files")] == ["perf-changelog.yaml", "recipe.yaml"]
+        assert [file["filename"] for file in world.get(f"pulls/{number}/files")] == [
+            "perf-changelog.yaml",
+            "recipe.yaml",
+        ]
         assert "+- second" in world.get(f"pulls/{number}/files")[0]["patch"]
         assert [c["commit"]["message"] for c in world.get(f"pulls/{number}/commits")] == ["bump the image", "changelog"]
 
@@ -137,7 +142,9 @@ class TestLife:
         closed = world.ask("PATCH", f"pulls/{number}", {"state": "closed"}).value
         assert (closed["title"], closed["state"], closed["mergeable"]) == ("new", "closed", None)
         assert world.ask("PATCH", f"pulls/{number}", {"state": "open"}).value["state"] == "open"
-        assert world.ask("PATCH", f"pulls/{number}", {"state": "ajar"}).status == 422
+        assert world.ask("PATCH", f"pulls/{number}", {"title": "newer", "state": "ajar"}).status == 422
+        assert world.ask("PATCH", f"pulls/{number}", {"title": "newer", "body": "x" * 65_537}).status == 422
+        assert world.get(f"pulls/{number}")["title"] == "new"
         assert world.ask("PATCH", f"pulls/{number}", {"title": "x"}, token=READER).status == 403
 
     def test_a_closed_pull_does_not_follow_its_branch(self, world: World) -> None:
@@ -167,7 +174,9 @@ class TestLife:
         world.hub.git.update_ref("refs/heads/main", head, world.hub.git.resolve("main") or "")
         assert world.get(f"pulls/{number}")["merged"] is True
 
-    @pytest.mark.parametrize(("name", "draft"), [("convertPullRequestToDraft", True), ("markPullRequestReadyForReview", False)])
+    @pytest.mark.parametrize(
+        ("name", "draft"), [("convertPullRequestToDraft", True), ("markPullRequestReadyForReview", False)]
+    )
     def test_drafts_turn_by_graphql(self, world: World, name: str, draft: bool) -> None:
         number = world.pull(draft=not draft)
         ident = world.get(f"pulls/{number}")["node_id"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import fsum
+
+from bot.decide.phase import failed_jobs
 from bot.decide.report.parts import COLUMNS, spent, state, values
 from bot.model.bump import Bump, Ended
 from bot.model.record import AttemptLine, BaselineBlock, Cell, Line, Proposal, Table
@@ -74,14 +77,12 @@ def _line(number: int | None, head: str, runs: list[Run]) -> AttemptLine:
     run = max(runs, key=lambda run: (run.created, run.id)) if runs else None
     return AttemptLine(
         number=number, head=head, run=run.id if run else None, attempt=run.attempt if run else None,
-        result=_result(run), gpu_hours=sum(spent(run) for run in runs),
+        result=_result(run), gpu_hours=fsum(spent(run) for run in runs),
     )
 
 
 def _result(run: Run | None) -> str:
     """A word of the glossary: waiting, running, passed, failed or cancelled, judged by job."""
-    from bot.decide.phase import failed_jobs
-
     if run is None:
         return "waiting"
     if failed_jobs(run) and run.conclusion != "cancelled":

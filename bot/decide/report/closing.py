@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 from bot import budget
 from bot.decide.report.parts import run_line, spent, state
 from bot.model.bump import Bump, Ended
@@ -24,7 +26,7 @@ def stop(bump: Bump, ended: Ended) -> Stop:
         scores=tuple(score for score in (judged.scores if judged else ()) if score.passed is False),
         repairs=bump.memory.repairs_used,
         repairs_max=limits.repairs,
-        gpu_hours=sum(spent(run) for run in bump.world.runs),
+        gpu_hours=fsum(spent(run) for run in bump.world.runs),
         cap=limits.gpu_hours,
         follow=_follow(bump, ended),
     )
@@ -44,7 +46,7 @@ def last_words(bump: Bump, ended: Ended) -> LastWords:
         why=ended.why,
         repairs=bump.memory.repairs_used,
         repairs_max=bump.subject.limits.repairs,
-        gpu_hours=sum(spent(run) for run in bump.world.runs),
+        gpu_hours=fsum(spent(run) for run in bump.world.runs),
         runs=tuple(run_line(bump, run) for run in sorted(bump.world.runs, key=lambda run: (run.created, run.id))),
         branch=bump.subject.rules.branch,
         branch_kept=ending.branch == "kept",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import fsum
 
+from bot.decide.phase import SweepDue, needs_approval, phase_of
 from bot.model.bump import Bump, Ended, JobFailure, Judged
 from bot.model.outcome import ENDINGS, Mover
 from bot.model.record import Cell, Failure, Line, RunLine, State, Table
@@ -17,23 +19,22 @@ SMOKE_COLUMNS = ("tput_per_gpu", "output_tput", "input_tput", "ttft", "itl", "in
 
 def spent(run: Run) -> float:
     """GPU-hours of the finished jobs: a figure that does not change while nothing happens."""
-    return sum(job.gpus * (job.completed - job.started).total_seconds() / 3600
+    return fsum(job.gpus * (job.completed - job.started).total_seconds() / 3600
                for job in run.jobs if job.started and job.completed)
 
 
 def state(bump: Bump, ended: Ended | None) -> State:
     """The state line; the phase is a word of the glossary."""
-    from bot.decide.phase import phase_of
-
-    phase = type(phase_of(bump)).__name__
-    mover: Mover = "bot" if ended is None else ENDINGS[ended.outcome].next
+    phase = phase_of(bump)
+    waits: Mover = "maintainer" if isinstance(phase, SweepDue) and needs_approval(bump) else "bot"
+    mover: Mover = waits if ended is None else ENDINGS[ended.outcome].next
     limits = bump.subject.limits
     return State(
-        phase=ended.outcome.value if ended else PHASE_WORDS[phase],
+        phase=ended.outcome.value if ended else PHASE_WORDS[type(phase).__name__],
         next=mover,
         repairs=bump.memory.repairs_used,
         repairs_max=limits.repairs,
-        gpu_hours=sum(spent(run) for run in bump.world.runs),
+        gpu_hours=fsum(spent(run) for run in bump.world.runs),
         cap=limits.gpu_hours,
     )
 

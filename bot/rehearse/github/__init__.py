@@ -18,5 +18,20 @@ from bot.rehearse.github.declare import (
 from bot.rehearse.github.hub import Exchange, LoopbackGitHub
 from bot.rehearse.github.report import CommentMade, JobMade, RunMade
 
-__all__ = ["Account", "AttemptScript", "Cause", "CommentMade", "Concurrency", "Exchange", "Input", "JobMade", "JobScript",
-           "LoopbackGitHub", "RunMade", "RunScript", "Trigger", "Upload", "Workflow"]
+__all__ = [
+    "Account",
+    "AttemptScript",
+    "Cause",
+    "CommentMade",
+    "Concurrency",
+    "Exchange",
+    "Input",
+    "JobMade",
+    "JobScript",
+    "LoopbackGitHub",
+    "RunMade",
+    "RunScript",
+    "Trigger",
+    "Upload",
+    "Workflow",
+]

@@ -1,4 +1,4 @@
-"""The workflow engine: runs queue for runners, hold GPUs, upload, conclude, cancel each other, on a clock it never moves.
+"""The workflow engine: runs queue for runners, hold GPUs, upload, conclude and cancel each other; it moves no clock.
 
 `settle(now)` plays everything due up to `now`, in order of time; nothing happens between two calls.
 """
@@ -21,6 +21,8 @@ class NotPossible(Exception):
 
 
 class Engine:
+    """Every run of the repository: who waits for which runner, who ends when. `told` hears requested and completed."""
+
     def __init__(self, store: Store, shelf: Shelf, *, script: Script, pools: Mapping[str, int], cancel_seconds: float,
                  told: Callable[[Run, str], None]) -> None:
         self.store, self.shelf, self.script, self.pools = store, shelf, script, dict(pools)
@@ -34,24 +36,40 @@ class Engine:
 
     def start(self, workflow: Workflow, cause: Cause, *, head: str, branch: str, actor: Account, now: datetime) -> Run:
         """A new run; in its concurrency group it may cancel, or wait for, the others."""
-        plays = self.script(workflow, cause, head) if runs_jobs(workflow, cause) else None
+        plays = self.script(workflow, cause, head) if workflow.unconditional or runs_jobs(workflow, cause) else None
         number = plays.id if plays and plays.id is not None else self.store.next_run()
         if number in self.store.runs:
             raise ValueError(f"the script gives run id {number} twice")
         if plays:
             _check(plays)
         count = sum(run.workflow.file == workflow.file for run in self.store.runs.values()) + 1
-        run = Run(id=number, number=count, workflow=workflow, cause=cause, head=head, branch=branch, actor=actor, script=plays,
-                  title=title_of(workflow, cause, head=head, run=number), created=now, begun=now, updated=now,
-                  group=group_of(workflow, cause, head=head, run=number))
+        run = Run(
+            id=number,
+            number=count,
+            workflow=workflow,
+            cause=cause,
+            head=head,
+            branch=branch,
+            actor=actor,
+            script=plays,
+            title=title_of(workflow, cause, head=head, run=number),
+            created=now,
+            begun=now,
+            updated=now,
+            group=group_of(workflow, cause, head=head, run=number),
+        )
         self.store.runs[number] = run
         self._enter(run, now)
         return run
 
     def _enter(self, run: Run, now: datetime, names: frozenset[str] | None = None) -> None:
-        """Into the group: the newest pending run wins the one pending place; then in-progress ones are cancelled or awaited."""
+        """Into the group: the newest takes the one pending place, then those in progress are cancelled or awaited."""
         self.told(run, "requested")
-        rivals = [r for r in self.store.runs.values() if run.group and r.group == run.group and r is not run and r.status != "completed"]
+        rivals = [
+            r
+            for r in self.store.runs.values()
+            if run.group and r.group == run.group and r is not run and r.status != "completed"
+        ]
         run.jobs += self._jobs(run, now, names)
         run.status = "pending"
         swift = run.workflow.concurrency is not None and run.workflow.concurrency.cancel_in_progress
@@ -63,8 +81,10 @@ class Engine:
 
     def _jobs(self, run: Run, now: datetime, names: frozenset[str] | None) -> list[Job]:
         scripts = [script for script in self._scripts(run) if names is None or script.name in names]
-        return [Job(id=self.store.next("job"), name=script.name, attempt=run.attempt, script=script, queued=now, ready=now)
-                for script in scripts]
+        return [
+            Job(id=self.store.next("job"), name=script.name, attempt=run.attempt, script=script, queued=now, ready=now)
+            for script in scripts
+        ]
 
     def _scripts(self, run: Run) -> list[JobScript]:
         """The jobs of this attempt: those scripted for it, and for names it leaves out what they played last."""

@@ -17,6 +17,8 @@ class Taken(Exception):
 
 
 class Shelf:
+    """The artifacts' zip files, in a folder of their own until `close`."""
+
     def __init__(self, store: Store) -> None:
         self.store = store
         self._folder = tempfile.TemporaryDirectory(prefix="loopback-github-")
@@ -24,8 +26,10 @@ class Shelf:
     def put(self, run: Run, attempt: int, upload: Upload, now: datetime) -> Artifact:
         held = (kept for kept in self.store.artifacts.values() if kept.run is run and kept.attempt == attempt)
         if any(kept.name == upload.name for kept in held):
-            raise Taken("Failed to CreateArtifact: Received non-retryable error: (409) Conflict: an artifact with this name "
-                        f"already exists on the workflow run: {upload.name}")
+            raise Taken(
+                "Failed to CreateArtifact: Received non-retryable error: (409) Conflict: an artifact with this name "
+                f"already exists on the workflow run: {upload.name}"
+            )
         number = self.store.next("artifact")
         path = Path(self._folder.name) / f"{number}.zip"
         _zip(upload.folder, path)

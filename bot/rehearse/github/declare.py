@@ -63,8 +63,9 @@ class Workflow(Struct, frozen=True, kw_only=True):
     """One file under .github/workflows. With `labels`, a pull request's jobs run only while it carries one of them.
 
     A label event about a label in neither `labels` nor `modifiers` skips its jobs and stays out of the concurrency
-    group. `drafts` False: jobs of a draft are skipped. `run_name` is filled with {title}, {inputs.NAME} and the words of
-    `Concurrency.group`.
+    group. `drafts` False: jobs of a draft are skipped. `run_name` is filled with {title}, {inputs.NAME} and the words
+    of `Concurrency.group`. `unconditional`: some jobs have no `if:`, so the script is asked for every run, and gives
+    only these for one whose other jobs would be skipped (`triggers.runs_jobs`).
     """
 
     file: str
@@ -75,6 +76,7 @@ class Workflow(Struct, frozen=True, kw_only=True):
     drafts: bool = True
     concurrency: Concurrency | None = None
     run_name: str = ""
+    unconditional: bool = False
 
 
 class Upload(Struct, frozen=True, kw_only=True):

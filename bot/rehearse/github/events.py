@@ -1,4 +1,4 @@
-"""What happens becomes webhooks for the bot and runs of declared workflows; the default token's doings become neither."""
+"""What happens becomes webhooks for the bot and runs of declared workflows; the default token's doings neither."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.rehearse.github.actions import Engine
 from bot.rehearse.github.declare import Account, Cause, Trigger, Workflow
 from bot.rehearse.github.gitrepo import ZERO
 from bot.rehearse.github.objects import Json, Render
-from bot.rehearse.github.runs_json import run_json
+from bot.rehearse.github.runs_json import pushed_commit, run_json
 from bot.rehearse.github.state import Comment, Pull, Run
 from bot.rehearse.github.triggers import listens, selected
 
@@ -29,7 +29,7 @@ class Events:
 
     def pull(self, pull: Pull, action: str, actor: Account, now: datetime, *, label: str | None = None,
              before: str | None = None) -> None:
-        """pull_request and pull_request_target; a conflicting pull starts no `pull_request` workflow: no merge commit exists."""
+        """pull_request and pull_request_target. A pull in conflict has no merge commit: no `pull_request` run starts."""
         payload: Json = {"action": action, "number": pull.number, "pull_request": self.render.pull(pull)}
         if label is not None:
             payload["label"] = self.render.label(label)
@@ -56,8 +56,17 @@ class Events:
     def _start(self, workflow: Workflow, pull: Pull, event: str, action: str, actor: Account, now: datetime,
                label: str | None) -> None:
         ref = f"refs/pull/{pull.number}/merge" if event == "pull_request" else f"refs/heads/{pull.base}"
-        cause = Cause(event=event, action=action, actor=actor.login, ref=ref, title=pull.title, number=pull.number, label=label,
-                      labels=tuple(pull.labels), draft=pull.draft)
+        cause = Cause(
+            event=event,
+            action=action,
+            actor=actor.login,
+            ref=ref,
+            title=pull.title,
+            number=pull.number,
+            label=label,
+            labels=tuple(pull.labels),
+            draft=pull.draft,
+        )
         self._engine.start(workflow, cause, head=pull.head, branch=pull.branch, actor=actor, now=now)
 
     @property
@@ -75,9 +84,18 @@ class Events:
         if actor.kind == "default":
             return
         git, branch = self.render.git, ref.removeprefix("refs/heads/")
-        payload: Json = {"ref": ref, "before": before, "after": after, "created": before == ZERO, "deleted": after == ZERO,
-                         "forced": ZERO not in (before, after) and not git.contains(after, before), "base_ref": None,
-                         "commits": [], "head_commit": None, "pusher": {"name": actor.login}}
+        payload: Json = {
+            "ref": ref,
+            "before": before,
+            "after": after,
+            "created": before == ZERO,
+            "deleted": after == ZERO,
+            "forced": ZERO not in (before, after) and not git.contains(after, before),
+            "base_ref": None,
+            "commits": [],
+            "head_commit": None,
+            "pusher": {"name": actor.login},
+        }
         if after == ZERO:
             return self._deliver("push", payload, actor, branch=branch)
         start = git.merge_base(before, after) if before != ZERO else None
@@ -92,17 +110,18 @@ class Events:
                 continue
             if trigger.paths and start and not any(selected(trigger.paths, path) for path in paths):
                 continue
-            cause = Cause(event="push", action=None, actor=actor.login, ref=ref, title=git.commit(after).message.split("\n")[0])
+            cause = Cause(
+                event="push", action=None, actor=actor.login, ref=ref, title=git.commit(after).message.split("\n")[0]
+            )
             self._engine.start(workflow, cause, head=after, branch=branch, actor=actor, now=now)
         return None
 
     def _commit(self, sha: str) -> Json:
-        facts = self.render.git.commit(sha)
-        return {"id": sha, "tree_id": facts.tree, "message": facts.message, "timestamp": facts.committer[2],
-                "author": {"name": facts.author[0], "email": facts.author[1]},
-                "committer": {"name": facts.committer[0], "email": facts.committer[1]}}
+        return pushed_commit(self.render.git.commit(sha))
 
-    def dispatch(self, workflow: Workflow, *, ref: str, head: str, inputs: dict[str, str], actor: Account, now: datetime) -> Run:
+    def dispatch(
+        self, workflow: Workflow, *, ref: str, head: str, inputs: dict[str, str], actor: Account, now: datetime
+    ) -> Run:
         branch = ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
         cause = Cause(event="workflow_dispatch", action=None, actor=actor.login, ref=f"refs/heads/{branch}",
                       title=workflow.name, inputs=inputs)
@@ -123,7 +142,11 @@ class Events:
 
     def run(self, run: Run, action: str) -> None:
         """workflow_run comes from GitHub itself, also for runs the default token dispatched."""
-        payload = {"action": action, "workflow_run": run_json(self.render, run), "workflow": self.render.workflow(run.workflow)}
+        payload = {
+            "action": action,
+            "workflow_run": run_json(self.render, run),
+            "workflow": self.render.workflow(run.workflow),
+        }
         self._deliver("workflow_run", payload, run.actor, branch=run.branch)
 
     def _deliver(self, name: str, payload: Json, actor: Account, *, branch: str) -> None:

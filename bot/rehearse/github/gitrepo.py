@@ -74,7 +74,9 @@ class GitRepo:
         if not name or name.startswith("-") or ".." in name:
             return None
         for candidate in (f"refs/heads/{name}", f"refs/tags/{name}", name):
-            code, out = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{candidate}^{{commit}}", fine=(0, 1, 128))
+            code, out = self.git(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{candidate}^{{commit}}", fine=(0, 1, 128)
+            )
             if code == 0:
                 return out.decode().strip()
         return None
@@ -152,7 +154,9 @@ class GitRepo:
     def merged_tree(self, base: str, head: str) -> str | None:
         """The tree of merging two commits; None when they conflict (or share no history)."""
         if (base, head) not in self._trees:
-            self._trees[base, head] = self._by_merge_tree(base, head) if self._merge_tree else self._by_index(base, head)
+            self._trees[base, head] = (
+                self._by_merge_tree(base, head) if self._merge_tree else self._by_index(base, head)
+            )
         return self._trees[base, head]
 
     def _by_merge_tree(self, base: str, head: str) -> str | None:
@@ -170,7 +174,9 @@ class GitRepo:
             code, _ = self.git("-C", scratch, "merge-index", "git-merge-one-file", "-a", env=env, fine=(0, 1, 128))
             return self.git("write-tree", env=env)[1].decode().strip() if code == 0 else None
 
-    def make_commit(self, tree: str, parents: tuple[str, ...], message: str, who: tuple[str, str], when: datetime) -> str:
+    def make_commit(
+        self, tree: str, parents: tuple[str, ...], message: str, who: tuple[str, str], when: datetime
+    ) -> str:
         stamp = f"{int(when.timestamp())} +0000"
         env = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER")
                for part, value in (("NAME", who[0]), ("EMAIL", who[1]), ("DATE", stamp))}

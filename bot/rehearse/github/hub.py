@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bot.errors import Missing
 from bot.model.upstream import Comparison
-from bot.rehearse.github import issues, pulls, repos, runs  # noqa: F401  (they register their routes)
+from bot.rehearse.github import history, issues, pulls, repos, runs  # noqa: F401  (they register their routes)
 from bot.rehearse.github.actions import Engine
 from bot.rehearse.github.archive import Shelf
 from bot.rehearse.github.declare import Account, Cause, Clock, Kind, RunScript, Script, Trigger, Workflow
@@ -55,11 +55,25 @@ class LoopbackGitHub:
     `upstream` are facts about foreign repositories for `compare`; `first_pull` is the next pull request's number.
     """
 
-    def __init__(self, *, repository: str, git_dir: Path, clock: Clock, accounts: Sequence[Account],
-                 workflows: Sequence[Workflow] = (), script: Script = _no_script, pools: Mapping[str, int] | None = None,
-                 upstream: Sequence[Comparison] = (), default_branch: str = "main", run_details: bool = True,
-                 cancel_seconds: float = 40, listens: Mapping[str, Trigger] | None = None, pusher: str | None = None,
-                 first_pull: int = 1, limits: Mapping[Kind, int] | None = None, labels: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        repository: str,
+        git_dir: Path,
+        clock: Clock,
+        accounts: Sequence[Account],
+        workflows: Sequence[Workflow] = (),
+        script: Script = _no_script,
+        pools: Mapping[str, int] | None = None,
+        upstream: Sequence[Comparison] = (),
+        default_branch: str = "main",
+        run_details: bool = True,
+        cancel_seconds: float = 40,
+        listens: Mapping[str, Trigger] | None = None,
+        pusher: str | None = None,
+        first_pull: int = 1,
+        limits: Mapping[Kind, int] | None = None,
+    ) -> None:
         self.repository, self.clock, self.run_details = repository, clock, run_details
         self.workflows, self.upstream = tuple(workflows), tuple(upstream)
         self.exchanges: list[Callable[[Exchange], None]] = []
@@ -68,8 +82,6 @@ class LoopbackGitHub:
         self.url = self._server.url
         self.store = Store(tuple(accounts))
         self.store.start_pulls_at(first_pull)
-        for name in labels:
-            self.store.label(name)
         self.git = GitRepo(git_dir)
         self.render = Render(self.url, repository, default_branch, self.store, self.git)
         self.events = Events(self.render, self.workflows, listens)
@@ -172,8 +184,14 @@ class LoopbackGitHub:
 
     # -- requests -------------------------------------------------------------------------------------------------
 
-    def handle(self, method: str, path: str, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None,
-               body: bytes = b"") -> Response:
+    def handle(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+    ) -> Response:
         """Answers one request; `path` as on the wire, percent-encoded."""
         request = Request(method=method, path=path, query=dict(query or {}), body=body,
                           headers={name.lower(): value for name, value in (headers or {}).items()})
@@ -214,13 +232,21 @@ class LoopbackGitHub:
         if owner and owner != self.repository.lower() and "basehead" not in request.args:
             raise Refused("Not Found", status=404)
         if LEVELS.index(request.who.permission) < LEVELS.index(needs) and needs != "read":
-            message = "Resource not accessible by integration" if request.who.bot else "Must have write access to the repository."
+            message = (
+                "Resource not accessible by integration"
+                if request.who.bot
+                else "Must have write access to the repository."
+            )
             raise Refused(message, status=403)
 
     def _over_limit(self, request: Request) -> Response | None:
         if request.path == "/rate_limit" or self.limits.count(request.who, request.now):
             return None
-        value = {"message": f"API rate limit exceeded for {request.who.login}.", "documentation_url": DOCS, "status": "403"}
+        value = {
+            "message": f"API rate limit exceeded for {request.who.login}.",
+            "documentation_url": DOCS,
+            "status": "403",
+        }
         return self._finish(request, Response(status=403, value=value))
 
     def _finish(self, request: Request, response: Response) -> Response:
@@ -240,7 +266,14 @@ class LoopbackGitHub:
             sent = request.json if request.body else None
         except Refused:
             sent = None
-        made = Exchange(method=request.method, path=request.path, query=request.query, sent=sent, status=response.status,
-                        headers=response.headers, value=response.value)
+        made = Exchange(
+            method=request.method,
+            path=request.path,
+            query=request.query,
+            sent=sent,
+            status=response.status,
+            headers=response.headers,
+            value=response.value,
+        )
         for tell in self.exchanges:
             tell(made)

@@ -18,6 +18,7 @@ CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"
 
 
 def comment_of(hub: LoopbackGitHub, request: Request) -> Comment:
+    """The comment a path names; 404 when it is not there or gone."""
     comment = hub.store.comments.get(request.number("id"))
     if comment is None or comment.deleted:
         raise Refused("Not Found", status=404)
@@ -26,17 +27,23 @@ def comment_of(hub: LoopbackGitHub, request: Request) -> Comment:
 
 def _since(found: list[Comment], request: Request) -> list[Comment]:
     """GitHub's `since` looks at the time of the last change, and includes it."""
-    start = request.query.get("since")
-    return [comment for comment in found if comment.updated.replace(microsecond=0) >= when(start)] if start else found
+    if not (since := request.query.get("since")):
+        return found
+    start = when(since)
+    return [comment for comment in found if comment.updated.replace(microsecond=0) >= start]
 
 
 @route("GET", REPO + "/issues")
 def list_issues(hub: LoopbackGitHub, request: Request) -> Page:
-    state, labels = request.query.get("state", "open"), [word for word in request.query.get("labels", "").split(",") if word]
+    state, labels = (
+        request.query.get("state", "open"),
+        [word for word in request.query.get("labels", "").split(",") if word],
+    )
     found = [pull for pull in hub.store.pulls.values() if (state == "all" or pull.open == (state == "open"))
              and set(labels) <= set(pull.labels)]
     if since := request.query.get("since"):
-        found = [pull for pull in found if pull.updated.replace(microsecond=0) >= when(since)]
+        start = when(since)
+        found = [pull for pull in found if pull.updated.replace(microsecond=0) >= start]
     return Page(found[::-1], hub.render.issue)
 
 
@@ -135,9 +142,10 @@ def add_labels(hub: LoopbackGitHub, request: Request) -> list[Any]:
     """{labels: [...]} as documented, or the bare array that PyGithub sends and GitHub takes."""
     pull, body = pull_of(hub, request), request.json
     names = body if isinstance(body, list) else body.get("labels", []) if isinstance(body, dict) else [body]
-    for name in [item.get("name") if isinstance(item, dict) else item for item in names]:
-        if not isinstance(name, str) or not name:
-            raise Refused("Validation Failed", field="name", code="missing_field", resource="Label")
+    wanted = [item.get("name") if isinstance(item, dict) else item for item in names]
+    if not all(isinstance(name, str) and name for name in wanted):
+        raise Refused("Validation Failed", field="name", code="missing_field", resource="Label")
+    for name in wanted:
         hub.verbs.label(pull, name, request.who, request.now)
     return [hub.render.label(name) for name in pull.labels]
 
@@ -159,7 +167,9 @@ def issue_events(hub: LoopbackGitHub, request: Request) -> Page:
 def timeline(hub: LoopbackGitHub, request: Request) -> Page:
     """History lines and comments in order of time."""
     number = pull_of(hub, request).number
-    events = [(event.created, 0, event.id, hub.render.event(event)) for event in hub.store.events if event.number == number]
+    events = [
+        (event.created, 0, event.id, hub.render.event(event)) for event in hub.store.events if event.number == number
+    ]
     comments = [(comment.created, 1, comment.id, _commented(hub, comment)) for comment in hub.store.comments_of(number)]
     return Page([shown for _, _, _, shown in sorted(events + comments, key=lambda row: row[:3])], lambda shown: shown)
 

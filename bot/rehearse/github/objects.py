@@ -1,4 +1,4 @@
-"""State into GitHub's JSON: full objects from skeletons.json (made from GitHub's own description), state laid over them.
+"""State into GitHub's JSON: whole objects from skeletons.json (GitHub's own description), state laid over them.
 
 Every address is on this server's host: PyGithub follows `url` and `*_url` and refuses another host.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bot.rehearse.github.declare import Account, Workflow
-from bot.rehearse.github.gitrepo import CommitFacts, FileChange, GitRepo
+from bot.rehearse.github.gitrepo import GitRepo
 from bot.rehearse.github.state import Comment, Event, Pull, Reaction, Store, id_of
 
 Json = dict[str, Any]
@@ -32,6 +32,7 @@ def fill(kind: str, url: str, over: Json) -> Json:
 
 
 def merge(under: Json, over: Json) -> Json:
+    """`over` laid on `under`, objects within objects too; lists and plain values are replaced. Changes `under`."""
     for key, value in over.items():
         below = under.get(key)
         under[key] = merge(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
@@ -39,10 +40,12 @@ def merge(under: Json, over: Json) -> Json:
 
 
 def moment(when: datetime | None) -> str | None:
+    """A moment as GitHub writes it: UTC, whole seconds, Z."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if when else None
 
 
 def node(kind: str, number: int) -> str:
+    """The GraphQL id of a thing."""
     return base64.b64encode(f"0:{kind}{number}".encode()).decode().rstrip("=")
 
 
@@ -85,22 +88,26 @@ class Render:
     def pull(self, pull: Pull, *, mergeable: bool | None = None, full: bool = True) -> Json:
         """A pull request; the list form (`full` False) lacks mergeable, counts and merger, as GitHub's does."""
         url = f"{self.here}/pulls/{pull.number}"
-        issue = f"{self.here}/issues/{pull.number}"
-        page = f"{self.url}/{self.repository}/pull/{pull.number}"
         over = {
-            "id": pull.id, "node_id": node("PullRequest", pull.number), "number": pull.number, "url": url,
-            "html_url": page, "issue_url": issue, "comments_url": f"{issue}/comments", "commits_url": f"{url}/commits",
-            "diff_url": f"{page}.diff", "patch_url": f"{page}.patch", "statuses_url": f"{self.here}/statuses/{pull.head}",
-            "review_comments_url": f"{url}/comments", "state": "open" if pull.open else "closed", "title": pull.title,
-            "body": pull.body, "user": self.user(pull.author), "draft": pull.draft, "locked": False,
-            "labels": [self.label(name) for name in pull.labels], "author_association": self._association(pull.author),
-            "created_at": moment(pull.created), "updated_at": moment(pull.updated), "closed_at": moment(pull.closed),
-            "merged_at": moment(pull.merged), "merge_commit_sha": pull.merge_commit,
-            "head": self._side(pull.branch, pull.head), "base": self._side(pull.base, pull.base_sha),
-            "_links": {name: {"href": where} for name, where in {
-                "self": url, "html": page, "issue": issue, "comments": f"{issue}/comments", "commits": f"{url}/commits",
-                "statuses": f"{self.here}/statuses/{pull.head}", "review_comments": f"{url}/comments",
-                "review_comment": f"{self.here}/pulls/comments"}.items()},
+            **self._pull_addresses(pull, url),
+            "id": pull.id,
+            "node_id": node("PullRequest", pull.number),
+            "number": pull.number,
+            "state": "open" if pull.open else "closed",
+            "title": pull.title,
+            "body": pull.body,
+            "user": self.user(pull.author),
+            "draft": pull.draft,
+            "locked": False,
+            "labels": [self.label(name) for name in pull.labels],
+            "author_association": self._association(pull.author),
+            "created_at": moment(pull.created),
+            "updated_at": moment(pull.updated),
+            "closed_at": moment(pull.closed),
+            "merged_at": moment(pull.merged),
+            "merge_commit_sha": pull.merge_commit,
+            "head": self._side(pull.branch, pull.head),
+            "base": self._side(pull.base, pull.base_sha),
         }
         if not full:
             return fill("pull-request-simple", url, over)
@@ -113,6 +120,20 @@ class Render:
                  "additions": sum(c.additions for c in changed), "deletions": sum(c.deletions for c in changed)}
         return fill("pull-request", url, over)
 
+    def _pull_addresses(self, pull: Pull, url: str) -> Json:
+        page, issue = f"{self.url}/{self.repository}/pull/{pull.number}", f"{self.here}/issues/{pull.number}"
+        links = {
+            "issue": issue,
+            "comments": f"{issue}/comments",
+            "commits": f"{url}/commits",
+            "statuses": f"{self.here}/statuses/{pull.head}",
+            "review_comments": f"{url}/comments",
+            "review_comment": f"{self.here}/pulls/comments",
+        }
+        made: Json = {f"{name}_url": where for name, where in links.items()}
+        made |= {"url": url, "html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch"}
+        return {**made, "_links": {name: {"href": at} for name, at in {"self": url, "html": page, **links}.items()}}
+
     def _side(self, branch: str, sha: str) -> Json:
         owner = self.repository.split("/")[0]
         return {"label": f"{owner}:{branch}", "ref": branch, "sha": sha, "user": self.owner(),
@@ -123,15 +144,37 @@ class Render:
 
     def issue(self, pull: Pull) -> Json:
         url, page = f"{self.here}/issues/{pull.number}", f"{self.url}/{self.repository}/pull/{pull.number}"
-        return fill("issue", url, {
-            "id": pull.id, "node_id": node("PullRequest", pull.number), "number": pull.number, "url": url, "html_url": page,
-            "repository_url": self.here, "title": pull.title, "body": pull.body, "user": self.user(pull.author),
-            "state": "open" if pull.open else "closed", "labels": [self.label(name) for name in pull.labels],
-            "comments": len(self.store.comments_of(pull.number)), "author_association": self._association(pull.author),
-            "closed_by": self.user(pull.closed_by) if pull.closed_by else None, "draft": pull.draft,
-            "created_at": moment(pull.created), "updated_at": moment(pull.updated), "closed_at": moment(pull.closed),
-            "pull_request": {"url": f"{self.here}/pulls/{pull.number}", "html_url": page, "diff_url": f"{page}.diff",
-                             "patch_url": f"{page}.patch", "merged_at": moment(pull.merged)}})
+        return fill(
+            "issue",
+            url,
+            {
+                "id": pull.id,
+                "node_id": node("PullRequest", pull.number),
+                "number": pull.number,
+                "url": url,
+                "html_url": page,
+                "repository_url": self.here,
+                "title": pull.title,
+                "body": pull.body,
+                "user": self.user(pull.author),
+                "state": "open" if pull.open else "closed",
+                "labels": [self.label(name) for name in pull.labels],
+                "comments": len(self.store.comments_of(pull.number)),
+                "author_association": self._association(pull.author),
+                "closed_by": self.user(pull.closed_by) if pull.closed_by else None,
+                "draft": pull.draft,
+                "created_at": moment(pull.created),
+                "updated_at": moment(pull.updated),
+                "closed_at": moment(pull.closed),
+                "pull_request": {
+                    "url": f"{self.here}/pulls/{pull.number}",
+                    "html_url": page,
+                    "diff_url": f"{page}.diff",
+                    "patch_url": f"{page}.patch",
+                    "merged_at": moment(pull.merged),
+                },
+            },
+        )
 
     def comment(self, comment: Comment) -> Json:
         page = f"{self.url}/{self.repository}/pull/{comment.number}#issuecomment-{comment.id}"
@@ -143,8 +186,17 @@ class Render:
             "updated_at": moment(comment.updated)})
 
     def reaction(self, reaction: Reaction) -> Json:
-        return fill("reaction", "", {"id": reaction.id, "node_id": node("Reaction", reaction.id), "content": reaction.content,
-                                     "user": self.user(reaction.author), "created_at": moment(reaction.created)})
+        return fill(
+            "reaction",
+            "",
+            {
+                "id": reaction.id,
+                "node_id": node("Reaction", reaction.id),
+                "content": reaction.content,
+                "user": self.user(reaction.author),
+                "created_at": moment(reaction.created),
+            },
+        )
 
     def label(self, name: str) -> Json:
         label = self.store.label(name)
@@ -154,59 +206,18 @@ class Render:
 
     def event(self, event: Event) -> Json:
         kind = "labeled-issue-event" if event.label else "state-change-issue-event"
-        over: Json = {"id": event.id, "node_id": node("Event", event.id), "url": f"{self.here}/issues/events/{event.id}",
-                      "actor": self.user(event.actor), "event": event.event, "created_at": moment(event.created),
-                      "commit_id": event.commit}
+        over: Json = {
+            "id": event.id,
+            "node_id": node("Event", event.id),
+            "url": f"{self.here}/issues/events/{event.id}",
+            "actor": self.user(event.actor),
+            "event": event.event,
+            "created_at": moment(event.created),
+            "commit_id": event.commit,
+        }
         if event.label:
             over["label"] = {"name": event.label, "color": self.store.label(event.label).color}
         return fill(kind, over["url"], over)
-
-    def commit(self, facts: CommitFacts, changes: list[FileChange] | None = None, parent: str | None = None) -> Json:
-        """A commit as the REST lists it; with `changes`, its files and counts too."""
-        url, page = f"{self.here}/commits/{facts.sha}", f"{self.url}/{self.repository}/commit/{facts.sha}"
-        over: Json = {"sha": facts.sha, "node_id": node("Commit", id_of(facts.sha)), "html_url": page, "url": url,
-                      "comments_url": f"{url}/comments", "author": self._known(facts.author),
-                      "committer": self._known(facts.committer), "commit": self._inner(facts),
-                      "parents": [{"sha": sha, "url": f"{self.here}/commits/{sha}", "html_url": page} for sha in facts.parents]}
-        if changes is not None:
-            plus, minus = sum(c.additions for c in changes), sum(c.deletions for c in changes)
-            over["stats"] = {"additions": plus, "deletions": minus, "total": plus + minus}
-            over["files"] = [self.file(change, parent, facts.sha) for change in changes]
-        return fill("commit", url, over)
-
-    def _inner(self, facts: CommitFacts) -> Json:
-        return {"author": signature(facts.author), "committer": signature(facts.committer), "message": facts.message,
-                "comment_count": 0, "tree": {"sha": facts.tree, "url": f"{self.here}/git/trees/{facts.tree}"},
-                "url": f"{self.here}/git/commits/{facts.sha}"}
-
-    def git_commit(self, facts: CommitFacts) -> Json:
-        over = {"sha": facts.sha, "node_id": node("Commit", id_of(facts.sha)), "author": signature(facts.author),
-                "committer": signature(facts.committer), "message": facts.message,
-                "tree": {"sha": facts.tree, "url": f"{self.here}/git/trees/{facts.tree}"}, "verification": {"reason": "unsigned"},
-                "html_url": f"{self.url}/{self.repository}/commit/{facts.sha}",
-                "parents": [{"sha": sha, "url": f"{self.here}/git/commits/{sha}",
-                             "html_url": f"{self.url}/{self.repository}/commit/{sha}"} for sha in facts.parents]}
-        return fill("git-commit", f"{self.here}/git/commits/{facts.sha}", over)
-
-    def _known(self, signed: tuple[str, str, str]) -> Json | None:
-        who = account_of(self.store, signed[1])
-        return self.user(who) if who else None
-
-    def file(self, change: FileChange, base: str | None, head: str) -> Json:
-        where = f"{quote(change.path)}?ref={head}"
-        over: Json = {"filename": change.path, "sha": change.blob, "status": change.status, "additions": change.additions,
-                      "deletions": change.deletions, "changes": change.additions + change.deletions,
-                      "contents_url": f"{self.here}/contents/{where}"}
-        if change.previous:
-            over["previous_filename"] = change.previous
-        if base and (patch := self.git.patch(base, head, change.path)):
-            over["patch"] = patch
-        return fill("diff-entry", f"{self.url}/{self.repository}/blob/{head}/{quote(change.path)}", over)
-
-    def ref(self, name: str, sha: str) -> Json:
-        return fill("git-ref", f"{self.here}/git/{quote(name)}", {
-            "ref": name, "node_id": node("Ref", id_of(name)),
-            "object": {"type": "commit", "sha": sha, "url": f"{self.here}/git/commits/{sha}"}})
 
     def workflow(self, workflow: Workflow) -> Json:
         number = workflow_id(workflow)
@@ -217,12 +228,8 @@ class Render:
 
 
 def workflow_id(workflow: Workflow) -> int:
+    """The number under which a workflow file is known; the same in every rehearsal."""
     return id_of(f"workflow {workflow.file}")
-
-
-def signature(signed: tuple[str, str, str]) -> Json:
-    when = datetime.fromisoformat(signed[2])
-    return {"name": signed[0], "email": signed[1], "date": moment(when)}
 
 
 def account_of(store: Store, email: str) -> Account | None:

@@ -96,7 +96,9 @@ class Person:
             name = ref or self.hub.render.branch
             head = self.hub.git.resolve(name)
             assert head is not None
-            return self.hub.events.dispatch(found, ref=name, head=head, inputs=dict(inputs or {}), actor=self.account, now=now).id
+            return self.hub.events.dispatch(
+                found, ref=name, head=head, inputs=dict(inputs or {}), actor=self.account, now=now
+            ).id
 
     @property
     def email(self) -> str:

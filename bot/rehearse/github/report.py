@@ -58,17 +58,42 @@ def gpu_hours(job: Job, now: datetime) -> float:
 
 
 def comments_made(store: Store, number: int | None) -> list[CommentMade]:
+    """Comments of one pull request, or of all, oldest first."""
     return [CommentMade(id=c.id, number=c.number, author=c.author.login, body=c.body, edits=c.edits, created=c.created,
                         updated=c.updated) for c in store.comments_of(number)]
 
 
 def runs_made(store: Store, now: datetime) -> list[RunMade]:
+    """Every run in order of its creation; jobs still running are counted up to `now`."""
     return [_run(run, now) for run in store.runs.values()]
 
 
 def _run(run: Run, now: datetime) -> RunMade:
-    jobs = tuple(JobMade(name=job.name, attempt=job.attempt, status=job.status, conclusion=job.conclusion, gpus=job.script.gpus,
-                         started=job.started, completed=job.completed, gpu_hours=gpu_hours(job, now)) for job in run.jobs)
-    return RunMade(id=run.id, attempt=run.attempt, workflow=run.workflow.file, event=run.cause.event, action=run.cause.action,
-                   actor=run.cause.actor, title=run.title, head=run.head, status=run.status, conclusion=run.conclusion,
-                   created=run.created, jobs=jobs, gpu_hours=sum(job.gpu_hours for job in jobs))
+    jobs = tuple(
+        JobMade(
+            name=job.name,
+            attempt=job.attempt,
+            status=job.status,
+            conclusion=job.conclusion,
+            gpus=job.script.gpus,
+            started=job.started,
+            completed=job.completed,
+            gpu_hours=gpu_hours(job, now),
+        )
+        for job in run.jobs
+    )
+    return RunMade(
+        id=run.id,
+        attempt=run.attempt,
+        workflow=run.workflow.file,
+        event=run.cause.event,
+        action=run.cause.action,
+        actor=run.cause.actor,
+        title=run.title,
+        head=run.head,
+        status=run.status,
+        conclusion=run.conclusion,
+        created=run.created,
+        jobs=jobs,
+        gpu_hours=sum(job.gpu_hours for job in jobs),
+    )

@@ -22,6 +22,7 @@ NOT_FOUND = "Not Found"
 
 
 def run_of(hub: LoopbackGitHub, request: Request) -> Run:
+    """The run a path names; 404 when there is none."""
     run = hub.store.runs.get(request.number("id"))
     if run is None:
         raise Refused(NOT_FOUND, status=404)
@@ -29,6 +30,7 @@ def run_of(hub: LoopbackGitHub, request: Request) -> Run:
 
 
 def job_of(hub: LoopbackGitHub, request: Request) -> tuple[Run, Job]:
+    """The job a path names, and its run; 404 when there is none."""
     number = request.number("id")
     found = next(((run, job) for run, job in hub.store.jobs() if job.id == number), None)
     if found is None:
@@ -57,7 +59,7 @@ def get_workflow(hub: LoopbackGitHub, request: Request) -> dict[str, Any]:
 
 @route("POST", ACTIONS + "/workflows/{workflow}/dispatches", needs="write")
 def dispatch(hub: LoopbackGitHub, request: Request) -> Response:
-    """204, or 200 with the run's id where `return_run_details` is asked; a server of before 2026-02 answers that with 422."""
+    """204, or 200 with the run's id where `return_run_details` is asked; 422 to that from an older server."""
     workflow, details = workflow_of(hub, request), request.fields.get("return_run_details")
     unknown = set(request.fields) - {"ref", "inputs"} - ({"return_run_details"} if hub.run_details else set())
     if unknown:
@@ -96,12 +98,20 @@ def all_runs(hub: LoopbackGitHub, request: Request) -> Page:
 def _runs(hub: LoopbackGitHub, request: Request, found: list[Run]) -> Page:
     """Newest first; `status` takes a status or a conclusion, as GitHub's does."""
     asked = request.query
-    tests = {"event": lambda run: run.cause.event == asked["event"], "branch": lambda run: run.branch == asked["branch"],
-             "head_sha": lambda run: run.head == asked["head_sha"], "actor": lambda run: run.actor.login == asked["actor"],
-             "status": lambda run: asked["status"] in (run.status, run.conclusion),
-             "created": lambda run: within(run.created, asked["created"])}
+    tests = {
+        "event": lambda run: run.cause.event == asked["event"],
+        "branch": lambda run: run.branch == asked["branch"],
+        "head_sha": lambda run: run.head == asked["head_sha"],
+        "actor": lambda run: run.actor.login == asked["actor"],
+        "status": lambda run: asked["status"] in (run.status, run.conclusion),
+        "created": lambda run: within(run.created, asked["created"]),
+    }
     kept = [run for run in found if all(test(run) for name, test in tests.items() if asked.get(name))]
-    return Page(sorted(kept, key=lambda run: run.created, reverse=False)[::-1], lambda run: run_json(hub.render, run), "workflow_runs")
+    return Page(
+        sorted(kept, key=lambda run: run.created, reverse=False)[::-1],
+        lambda run: run_json(hub.render, run),
+        "workflow_runs",
+    )
 
 
 @route("GET", RUN)
@@ -172,6 +182,7 @@ def run_artifacts(hub: LoopbackGitHub, request: Request) -> Page:
 
 
 def artifact_of(hub: LoopbackGitHub, request: Request) -> Artifact:
+    """The artifact a path names; 404 when there is none."""
     artifact = hub.store.artifacts.get(request.number("id"))
     if artifact is None:
         raise Refused(NOT_FOUND, status=404)
@@ -189,7 +200,9 @@ def download(hub: LoopbackGitHub, request: Request) -> Response:
     artifact = artifact_of(hub, request)
     if request.args["format"] != "zip":
         raise Refused(NOT_FOUND, status=404)
-    return Response(status=302, headers={"Location": f"{hub.url}/_storage/artifacts/{artifact.id}-{artifact.digest}.zip"})
+    return Response(
+        status=302, headers={"Location": f"{hub.url}/_storage/artifacts/{artifact.id}-{artifact.digest}.zip"}
+    )
 
 
 @route("GET", "/_storage/artifacts/{id}-{digest}.zip", anonymous=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.rehearse.github.gitrepo import CommitFacts
 from bot.rehearse.github.objects import Json, Render, fill, moment, node, workflow_id
 from bot.rehearse.github.state import Artifact, Job, Run, id_of
 
@@ -11,32 +12,64 @@ from bot.rehearse.github.state import Artifact, Job, Run, id_of
 def run_json(render: Render, run: Run, attempt: int | None = None) -> Json:
     """A run now, or as it ended in an earlier attempt."""
     url = f"{render.here}/actions/runs/{run.id}"
-    page = f"{render.url}/{render.repository}/actions/runs/{run.id}"
-    facts = render.git.commit(run.head)
     over: Json = {
-        "id": run.id, "node_id": node("WorkflowRun", run.id), "name": run.workflow.name, "display_title": run.title,
-        "head_branch": run.branch, "head_sha": run.head, "path": f".github/workflows/{run.workflow.file}",
-        "run_number": run.number, "run_attempt": run.attempt, "event": run.cause.event, "status": run.status,
-        "conclusion": run.conclusion, "workflow_id": workflow_id(run.workflow), "url": url, "html_url": page,
-        "created_at": moment(run.created), "updated_at": moment(run.updated), "run_started_at": moment(run.begun),
-        "jobs_url": f"{url}/jobs", "logs_url": f"{url}/logs", "artifacts_url": f"{url}/artifacts",
-        "cancel_url": f"{url}/cancel", "rerun_url": f"{url}/rerun", "check_suite_id": id_of(f"suite {run.id}"),
-        "check_suite_url": f"{render.here}/check-suites/{id_of(f'suite {run.id}')}", "check_suite_node_id": node("Suite", run.id),
+        "id": run.id,
+        "node_id": node("WorkflowRun", run.id),
+        "name": run.workflow.name,
+        "display_title": run.title,
+        "head_branch": run.branch,
+        "head_sha": run.head,
+        "path": f".github/workflows/{run.workflow.file}",
+        "run_number": run.number,
+        "run_attempt": run.attempt,
+        "event": run.cause.event,
+        "status": run.status,
+        "conclusion": run.conclusion,
+        "workflow_id": workflow_id(run.workflow),
+        "url": url,
+        "html_url": f"{render.url}/{render.repository}/actions/runs/{run.id}",
+        "created_at": moment(run.created),
+        "updated_at": moment(run.updated),
+        "run_started_at": moment(run.begun),
+        **{f"{name}_url": f"{url}/{name}" for name in ("jobs", "logs", "artifacts", "cancel", "rerun")},
+        "check_suite_id": id_of(f"suite {run.id}"),
+        "check_suite_url": f"{render.here}/check-suites/{id_of(f'suite {run.id}')}",
+        "check_suite_node_id": node("Suite", run.id),
         "workflow_url": f"{render.here}/actions/workflows/{workflow_id(run.workflow)}",
         "previous_attempt_url": f"{url}/attempts/{run.attempt - 1}" if run.attempt > 1 else None,
-        "actor": render.user(run.actor), "triggering_actor": render.user(run.actor), "pull_requests": _pulls(render, run),
-        "repository": render.repo(), "head_repository": render.repo(), "referenced_workflows": [],
-        "head_commit": {"id": facts.sha, "tree_id": facts.tree, "message": facts.message, "timestamp": facts.committer[2],
-                        "author": {"name": facts.author[0], "email": facts.author[1]},
-                        "committer": {"name": facts.committer[0], "email": facts.committer[1]}}}
+        "actor": render.user(run.actor),
+        "triggering_actor": render.user(run.actor),
+        "pull_requests": _pulls(render, run),
+        "repository": render.repo(),
+        "head_repository": render.repo(),
+        "referenced_workflows": [],
+        "head_commit": pushed_commit(render.git.commit(run.head)),
+    }
     if attempt is not None and attempt != run.attempt:
         over |= run.kept[attempt]
     return fill("workflow-run", url, over)
 
 
+def pushed_commit(facts: CommitFacts) -> Json:
+    """A commit in the short form of runs and push events."""
+    author, committer = ({"name": who[0], "email": who[1]} for who in (facts.author, facts.committer))
+    return {
+        "id": facts.sha,
+        "tree_id": facts.tree,
+        "message": facts.message,
+        "timestamp": facts.committer[2],
+        "author": author,
+        "committer": committer,
+    }
+
+
 def _pulls(render: Render, run: Run) -> list[Json]:
     """Open pull requests whose head is this run's branch and commit; GitHub empties the list once they moved on."""
-    found = [pull for pull in render.store.pulls.values() if pull.open and pull.branch == run.branch and pull.head == run.head]
+    found = [
+        pull
+        for pull in render.store.pulls.values()
+        if pull.open and pull.branch == run.branch and pull.head == run.head
+    ]
     repo = {"id": id_of(render.repository), "url": render.here, "name": render.repository.split("/")[1]}
     return [{"id": pull.id, "number": pull.number, "url": f"{render.here}/pulls/{pull.number}",
              "head": {"ref": pull.branch, "sha": pull.head, "repo": repo},
@@ -64,12 +97,30 @@ def _step(job: Job) -> Json:
 
 
 def artifact_json(render: Render, artifact: Artifact) -> Json:
+    """An artifact; it expires 90 days after its upload, GitHub's default."""
     url = f"{render.here}/actions/artifacts/{artifact.id}"
     repo = id_of(render.repository)
-    return fill("artifact", url, {
-        "id": artifact.id, "node_id": node("Artifact", artifact.id), "name": artifact.name, "size_in_bytes": artifact.size,
-        "url": url, "archive_download_url": f"{url}/zip", "digest": f"sha256:{artifact.digest}", "expired": False,
-        "created_at": moment(artifact.created), "updated_at": moment(artifact.created),
-        "expires_at": moment(artifact.created + timedelta(days=90)),
-        "workflow_run": {"id": artifact.run.id, "repository_id": repo, "head_repository_id": repo,
-                         "head_branch": artifact.run.branch, "head_sha": artifact.run.head}})
+    return fill(
+        "artifact",
+        url,
+        {
+            "id": artifact.id,
+            "node_id": node("Artifact", artifact.id),
+            "name": artifact.name,
+            "size_in_bytes": artifact.size,
+            "url": url,
+            "archive_download_url": f"{url}/zip",
+            "digest": f"sha256:{artifact.digest}",
+            "expired": False,
+            "created_at": moment(artifact.created),
+            "updated_at": moment(artifact.created),
+            "expires_at": moment(artifact.created + timedelta(days=90)),
+            "workflow_run": {
+                "id": artifact.run.id,
+                "repository_id": repo,
+                "head_repository_id": repo,
+                "head_branch": artifact.run.branch,
+                "head_sha": artifact.run.head,
+            },
+        },
+    )

@@ -27,7 +27,9 @@ class Server:
 
     def start(self) -> None:
         if self._thread is None:
-            self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+            self._thread = threading.Thread(
+                target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+            )
             self._thread.start()
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What the loopback GitHub remembers. Plain mutable records: only verbs, engine and refs change them, under one lock."""
+"""What the loopback GitHub remembers. Plain mutable records, changed by verbs, engine and refs under one lock."""
 
 from __future__ import annotations
 
@@ -98,6 +98,8 @@ class Job:
 
 @dataclass(kw_only=True)
 class Run:
+    """A workflow run, jobs of all attempts. `begun` is the current attempt's start, `kept` how earlier ones ended."""
+
     id: int
     number: int
     workflow: Workflow

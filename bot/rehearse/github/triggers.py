@@ -15,6 +15,7 @@ MAX_INPUTS = 25
 
 
 def listens(trigger: Trigger, event: str, action: str | None) -> bool:
+    """Whether the `types` of a trigger hold this action; an event without actions always fits."""
     wanted = trigger.types or DEFAULT_TYPES.get(event, ())
     return not wanted or action is None or action in wanted
 
@@ -32,7 +33,9 @@ def selected(patterns: Sequence[str], name: str) -> bool:
 def _compiled(pattern: str) -> re.Pattern[str]:
     parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "?", "+": "+"}
     found = re.findall(r"\*\*/|\*\*|\*|\?|\+|\[[^\]]*\]|[^*?+\[]+|.", pattern)
-    return re.compile("".join(parts.get(word) or (word if word[0] == "[" and len(word) > 1 else re.escape(word)) for word in found))
+    return re.compile(
+        "".join(parts.get(word) or (word if word[0] == "[" and len(word) > 1 else re.escape(word)) for word in found)
+    )
 
 
 def runs_jobs(workflow: Workflow, cause: Cause) -> bool:
@@ -50,6 +53,7 @@ def recognised(workflow: Workflow, cause: Cause) -> bool:
 
 
 def group_of(workflow: Workflow, cause: Cause, *, head: str, run: int) -> str | None:
+    """The concurrency group of a run, None when it shares with nobody."""
     if workflow.concurrency is None or not recognised(workflow, cause):
         return None
     return fill_in(workflow.concurrency.group, _words(workflow, cause, head, run))
@@ -65,8 +69,18 @@ def title_of(workflow: Workflow, cause: Cause, *, head: str, run: int) -> str:
 def _words(workflow: Workflow, cause: Cause, head: str, run: int) -> dict[str, str]:
     inputs = {f"inputs.{name}": value for name, value in cause.inputs.items()}
     branch = cause.ref.removeprefix("refs/heads/")
-    return {"number": str(cause.number or ""), "ref": cause.ref, "branch": branch, "sha": head, "workflow": workflow.name,
-            "event": cause.event, "action": cause.action or "", "title": cause.title, "run_id": str(run), **inputs}
+    return {
+        "number": str(cause.number or ""),
+        "ref": cause.ref,
+        "branch": branch,
+        "sha": head,
+        "workflow": workflow.name,
+        "event": cause.event,
+        "action": cause.action or "",
+        "title": cause.title,
+        "run_id": str(run),
+        **inputs,
+    }
 
 
 def fill_in(template: str, words: Mapping[str, str]) -> str:

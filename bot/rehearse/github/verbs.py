@@ -1,4 +1,4 @@
-"""What can be done to a pull request, once for REST, GraphQL and people: state, history line, webhook, in that order."""
+"""What can be done to a pull request, for REST, GraphQL and people alike: state, history line, webhook, in order."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ class Refused(Exception):
 
 
 class Verbs:
+    """Every change of pull requests, comments and labels; a `Refused` leaves everything as it was."""
+
     def __init__(self, store: Store, git: GitRepo, events: Events) -> None:
         self.store, self.git, self.events = store, git, events
 
-    def open_pull(self, actor: Account, now: datetime, *, title: str, body: str, branch: str, base: str, draft: bool) -> Pull:
+    def open_pull(
+        self, actor: Account, now: datetime, *, title: str, body: str, branch: str, base: str, draft: bool
+    ) -> Pull:
         tips = self.git.refs("refs/heads/")
         head, onto = tips.get(f"refs/heads/{branch}"), tips.get(f"refs/heads/{base}")
         for field, value in (("head", head), ("base", onto)):
@@ -38,21 +42,34 @@ class Verbs:
         if self.git.contains(onto, head):
             raise Refused(f"No commits between {base} and {branch}", field="base")
         number = self.store.next("pull")
-        pull = Pull(id=2_000_000_000 + number, number=number, title=title, body=limited(body), branch=branch, head=head, base=base,
-                    base_sha=onto, author=actor, created=now, updated=now, draft=draft)
+        pull = Pull(
+            id=2_000_000_000 + number,
+            number=number,
+            title=title,
+            body=limited(body),
+            branch=branch,
+            head=head,
+            base=base,
+            base_sha=onto,
+            author=actor,
+            created=now,
+            updated=now,
+            draft=draft,
+        )
         self.store.pulls[number] = pull
         self.events.pull(pull, "opened", actor, now)
         return pull
 
     def edit_pull(self, pull: Pull, actor: Account, now: datetime, *, title: str | None = None, body: str | None = None,
                   base: str | None = None) -> None:
+        text = pull.body if body is None else limited(body)
         if base is not None and base != pull.base:
             tip = self.git.refs("refs/heads/").get(f"refs/heads/{base}")
             if tip is None:
                 raise Refused("Validation Failed", field="base", code="invalid")
             pull.base, pull.base_sha = base, tip
         pull.title = pull.title if title is None else title
-        pull.body = pull.body if body is None else limited(body)
+        pull.body = text
         pull.updated = now
         self.events.pull(pull, "edited", actor, now)
 
@@ -163,14 +180,25 @@ class Verbs:
 
     def note(self, pull: Pull, event: str, actor: Account, now: datetime, *, label: str | None = None,
              commit: str | None = None) -> None:
-        self.store.events.append(Event(id=self.store.next("event"), number=pull.number, event=event, actor=actor, created=now,
-                                       label=label, commit=commit))
+        self.store.events.append(
+            Event(
+                id=self.store.next("event"),
+                number=pull.number,
+                event=event,
+                actor=actor,
+                created=now,
+                label=label,
+                commit=commit,
+            )
+        )
 
 
 def limited(body: str, *, empty: bool = True) -> str:
     """A body GitHub takes: at most 65,536 characters."""
     if len(body) > MAX_BODY:
-        raise Refused("Body is too long (maximum is 65536 characters)", field="body", resource="IssueComment", code="too_long")
+        raise Refused(
+            "Body is too long (maximum is 65536 characters)", field="body", resource="IssueComment", code="too_long"
+        )
     if not empty and not body.strip():
         raise Refused("Body cannot be blank", field="body", resource="IssueComment", code="missing_field")
     return body

@@ -21,6 +21,8 @@ LEVELS = ("none", "read", "triage", "write", "maintain", "admin")
 
 @dataclass(kw_only=True)
 class Request:
+    """A request as handlers see it: who asks, when, the path's named parts in `args`."""
+
     method: str
     path: str
     query: dict[str, str]
@@ -61,7 +63,10 @@ class Request:
         if value is None and not required:
             return ""
         if not isinstance(value, str):
-            raise Refused("Invalid request.\n\n" + (f'"{name}" wasn\'t supplied.' if value is None else f'"{name}" is not a string.'))
+            raise Refused(
+                "Invalid request.\n\n"
+                + (f'"{name}" wasn\'t supplied.' if value is None else f'"{name}" is not a string.')
+            )
         return value
 
 
@@ -110,8 +115,10 @@ REPO = "/repos/{owner}/{repo}"
 
 
 def route(method: str, template: str, *, needs: str = "read", anonymous: bool = False) -> Callable[[Handler], Handler]:
-    """Registers a handler; `{name}` is one segment, `{name...}` may hold slashes. Literal segments must be declared first."""
-    pattern = re.sub(r"\\{(\w+)(\\\.\\\.\\\.)?\\}", lambda m: f"(?P<{m[1]}>{'.+' if m[2] else '[^/]+'})", re.escape(template))
+    """Registers a handler; `{name}` is one segment, `{name...}` may hold slashes. The first declared that fits wins."""
+    pattern = re.sub(
+        r"\\{(\w+)(\\\.\\\.\\\.)?\\}", lambda m: f"(?P<{m[1]}>{'.+' if m[2] else '[^/]+'})", re.escape(template)
+    )
 
     def keep(handler: Handler) -> Handler:
         ROUTES.append(Route(method, re.compile(pattern), handler, needs, anonymous))
@@ -121,6 +128,7 @@ def route(method: str, template: str, *, needs: str = "read", anonymous: bool = 
 
 
 def find(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
+    """The route of a request and the decoded parts of its path; None when there is none."""
     for candidate in ROUTES:
         if candidate.method == method and (found := candidate.pattern.fullmatch(path)):
             return candidate, {name: unquote(value) for name, value in found.groupdict().items()}
@@ -128,6 +136,7 @@ def find(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
 
 
 def error(refused: Refused) -> Response:
+    """A refusal in GitHub's words."""
     value: dict[str, Any] = {"message": refused.message, "documentation_url": DOCS, "status": str(refused.status)}
     if refused.errors:
         value |= {"message": "Validation Failed", "errors": refused.errors}
@@ -142,7 +151,9 @@ def paged(page: Page, request: Request, url: str) -> Response:
     shown = [page.render(item) for item in page.items[(at - 1) * size : at * size]]
     links = {"prev": at - 1, "next": at + 1, "last": last, "first": 1}
     kept = [name for name, to in links.items() if 1 <= to <= last and to != at and (name not in ("last",) or at < last)]
-    header = ", ".join(f'<{url}{request.path}?{urlencode({**request.query, "page": links[name]})}>; rel="{name}"' for name in kept)
+    header = ", ".join(
+        f'<{url}{request.path}?{urlencode({**request.query, "page": links[name]})}>; rel="{name}"' for name in kept
+    )
     value = shown if page.key is None else {"total_count": len(page.items), page.key: shown}
     return Response(value=value, headers={"Link": header} if header else {})
 
@@ -158,7 +169,12 @@ def conditional(request: Request, response: Response) -> Response:
     key = f"{request.headers.get('authorization', '')}\0{request.headers.get('accept', '')}\0".encode()
     tag = f'W/"{hashlib.sha256(key + response.body).hexdigest()}"'
     asked = [word.strip() for word in request.headers.get("if-none-match", "").split(",")]
-    headers = {**response.headers, "ETag": tag, "Vary": "Accept, Authorization", "Cache-Control": "private, max-age=60, s-maxage=60"}
+    headers = {
+        **response.headers,
+        "ETag": tag,
+        "Vary": "Accept, Authorization",
+        "Cache-Control": "private, max-age=60, s-maxage=60",
+    }
     return Response(status=304, headers=headers) if tag in asked else Response(
         status=200, value=response.value, data=response.data, headers=headers)
 

@@ -1,3 +1,4 @@
+
 """Result files of the evals: lm-eval's gsm8k in the sweep, the vendor's two tool-call cases in the smoke.
 
 SEED: scores, counts of cut and wrong answers, median lengths, the words of the failed tool-call case. INVENTED: every
@@ -6,20 +7,24 @@ question and answer; they come from a few templates and belong to no data set.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import random
 from pathlib import Path
 from typing import Any
 
-from kimi_k3_gb200 import numbers
-from kimi_k3_gb200.numbers import ANSWERS, CUT, MEDIAN, WRONG, Eval
+from tests.rehearse.kimi_k3_gb200 import numbers
+from tests.rehearse.kimi_k3_gb200.numbers import ANSWERS, CUT, MEDIAN, WRONG, Eval
 
 NAMES = ("Mei", "Omar", "Lena", "Tariq", "Ines", "Kofi", "Yuki", "Pavel")
 THINGS = ("tiles", "apples", "tickets", "screws", "pages", "stamps", "bottles", "seeds")
-FILLERS = (" This follows from what the question states.", " Nothing else changes the count.", " So that part is settled.",
-           " We keep this number for the next step.", " Then we go on.")
+FILLERS = (
+    " This follows from what the question states.",
+    " Nothing else changes the count.",
+    " So that part is settled.",
+    " We keep this number for the next step.",
+    " Then we go on.",
+)
 # A word for each length, to bring an answer to an exact one.
 WORDS = ("", "a", "so", "and", "then", "count", "number", "counted", "together", "carefully")
 
@@ -28,7 +33,7 @@ def write(folder: Path, name: str, result: Eval, *, samples: bool, published: bo
     """eval_<name>: meta_env.json, results and, where they were kept, samples."""
     target = folder / f"eval_{name}"
     target.mkdir(parents=True)
-    stamp = "2026-09-10T11-4%d-03.118204" % (result.conc % 10)
+    stamp = f"2026-09-10T11-4{result.conc % 10}-03.118204"
     (target / "meta_env.json").write_text(json.dumps(_meta(result.conc, published), indent=1) + "\n")
     (target / f"results_{stamp}.json").write_text(json.dumps(gsm8k(result), indent=1) + "\n")
     if samples:
@@ -37,11 +42,26 @@ def write(folder: Path, name: str, result: Eval, *, samples: bool, published: bo
 
 
 def _meta(conc: int, published: bool) -> dict[str, Any]:
-    return {"model": "moonshotai/Kimi-K3", "infmax_model_prefix": "kimik3", "hw": "cluster:gb200-nv", "framework": "dynamo-vllm",
-            "precision": "fp4", "spec_decoding": "mtp", "is_multinode": True, "conc": conc, "prefill_tp": 16, "prefill_ep": 1,
-            "prefill_num_workers": 1, "decode_tp": 16, "decode_ep": 1, "decode_num_workers": 0, "dp_attention": "false",
-            "scenario_type": "agentic-coding", "image": numbers.NEW,
-            "recipe_fingerprint": numbers.fingerprint(numbers.NEW) if published else ""}
+    return {
+        "model": "moonshotai/Kimi-K3",
+        "infmax_model_prefix": "kimik3",
+        "hw": "cluster:gb200-nv",
+        "framework": "dynamo-vllm",
+        "precision": "fp4",
+        "spec_decoding": "mtp",
+        "is_multinode": True,
+        "conc": conc,
+        "prefill_tp": 16,
+        "prefill_ep": 1,
+        "prefill_num_workers": 1,
+        "decode_tp": 16,
+        "decode_ep": 1,
+        "decode_num_workers": 0,
+        "dp_attention": "false",
+        "scenario_type": "agentic-coding",
+        "image": numbers.NEW,
+        "recipe_fingerprint": numbers.fingerprint(numbers.NEW) if published else "",
+    }
 
 
 def gsm8k(result: Eval) -> dict[str, Any]:
@@ -50,11 +70,17 @@ def gsm8k(result: Eval) -> dict[str, Any]:
         share = correct / ANSWERS
         scores[f"exact_match,{name}"] = share
         scores[f"exact_match_stderr,{name}"] = math.sqrt(share * (1 - share) / (ANSWERS - 1))
-    return {"results": {"gsm8k": scores}, "group_subtasks": {}, "versions": {"gsm8k": 3.0}, "n-shot": {"gsm8k": 5},
-            "higher_is_better": {"gsm8k": {"exact_match": True}},
-            "n-samples": {"gsm8k": {"original": ANSWERS, "effective": ANSWERS}},
-            "config": {"model": "local-chat-completions", "limit": None}, "lm_eval_version": "0.4.13",
-            "model_name": "moonshotai/Kimi-K3"}
+    return {
+        "results": {"gsm8k": scores},
+        "group_subtasks": {},
+        "versions": {"gsm8k": 3.0},
+        "n-shot": {"gsm8k": 5},
+        "higher_is_better": {"gsm8k": {"exact_match": True}},
+        "n-samples": {"gsm8k": {"original": ANSWERS, "effective": ANSWERS}},
+        "config": {"model": "local-chat-completions", "limit": None},
+        "lm_eval_version": "0.4.13",
+        "model_name": "moonshotai/Kimi-K3",
+    }
 
 
 def make_samples(result: Eval) -> list[dict[str, Any]]:
@@ -84,7 +110,13 @@ def _lengths(count: int, rng: random.Random) -> list[int]:
 
 def _answer(rng: random.Random, kind: str, lucky: bool, length: int) -> dict[str, Any]:
     """A worked answer. `cut`: it stops inside a sentence, before the line that begins with four hashes."""
-    who, thing, a, b, c = rng.choice(NAMES), rng.choice(THINGS), rng.randint(11, 89), rng.randint(2, 9), rng.randint(3, 40)
+    who, thing, a, b, c = (
+        rng.choice(NAMES),
+        rng.choice(THINGS),
+        rng.randint(11, 89),
+        rng.randint(2, 9),
+        rng.randint(3, 40),
+    )
     total = a * b + c
     given = total + rng.randint(1, 9) if kind == "wrong" else total
     question = f"{who} packs {b} boxes of {a} {thing} and {c} more. How many {thing} is that?"
@@ -95,7 +127,13 @@ def _answer(rng: random.Random, kind: str, lucky: bool, length: int) -> dict[str
     else:
         end = f"{last} in all.\n#### {given}"
         text = body + _pad(length - len(body) - len(end), rng) + end
-    return {"kind": kind, "question": question, "target": total, "seen": given if lucky or kind != "cut" else c, "text": text}
+    return {
+        "kind": kind,
+        "question": question,
+        "target": total,
+        "seen": given if lucky or kind != "cut" else c,
+        "text": text,
+    }
 
 
 def _pad(size: int, rng: random.Random) -> str:
@@ -110,9 +148,16 @@ def _pad(size: int, rng: random.Random) -> str:
 def _sample(index: int, one: dict[str, Any], name: str, *, hit: bool) -> dict[str, Any]:
     target = f"#### {one['target']}"
     filtered = "[invalid]" if one["kind"] == "cut" and name == "strict-match" else str(one["seen"])
-    return {"doc_id": index, "doc": {"question": one["question"]}, "target": target, "resps": [[one["text"]]],
-            "filtered_resps": [filtered], "filter": name, "metrics": ["exact_match"],
-            "doc_hash": hashlib.sha256(one["question"].encode()).hexdigest()[:16], "exact_match": 1.0 if hit else 0.0}
+    return {
+        "doc_id": index,
+        "doc": {"question": one["question"]},
+        "target": target,
+        "resps": [[one["text"]]],
+        "filtered_resps": [filtered],
+        "filter": name,
+        "metrics": ["exact_match"],
+        "exact_match": 1.0 if hit else 0.0,
+    }
 
 
 def write_tool_calls(folder: Path, name: str) -> None:
@@ -120,15 +165,43 @@ def write_tool_calls(folder: Path, name: str) -> None:
     target = folder / f"eval_{name}"
     target.mkdir(parents=True)
     (target / "meta_env.json").write_text(json.dumps(_meta(1, published=False), indent=1) + "\n")
-    results = {"results": {"kimi_tool_call_schema": {"alias": "kimi_tool_call_schema", "sample_len": 2, "score,none": 0.5,
-                                                     "score_stderr,none": "N/A"}},
-               "versions": {"kimi_tool_call_schema": 1.0}, "higher_is_better": {"kimi_tool_call_schema": {"score": True}},
-               "n-samples": {"kimi_tool_call_schema": {"original": 2, "effective": 2}}, "config": {"model": "kimi-vendor"},
-               "model_name": "moonshotai/Kimi-K3"}
+    results = {
+        "results": {
+            "kimi_tool_call_schema": {
+                "alias": "kimi_tool_call_schema",
+                "sample_len": 2,
+                "score,none": 0.5,
+                "score_stderr,none": "N/A",
+            }
+        },
+        "versions": {"kimi_tool_call_schema": 1.0},
+        "higher_is_better": {"kimi_tool_call_schema": {"score": True}},
+        "n-samples": {"kimi_tool_call_schema": {"original": 2, "effective": 2}},
+        "config": {"model": "kimi-vendor"},
+        "model_name": "moonshotai/Kimi-K3",
+    }
     (target / "results_2026-09-10T09-24-41.702551.json").write_text(json.dumps(results, indent=1) + "\n")
     why = "streamed response had no tool_calls (chunks=17, finish_reason=stop, content=)"
-    cases = [{"doc_id": 0, "doc": {"case": "non-stream"}, "target": "tool_calls", "resps": [["get_weather"]], "filter": "none",
-              "score": 1.0}, {"doc_id": 1, "doc": {"case": "stream"}, "target": "tool_calls", "resps": [[""]], "filter": "none",
-                              "score": 0.0, "error": why}]
+    cases = [
+        {
+            "doc_id": 0,
+            "doc": {"case": "non-stream"},
+            "target": "tool_calls",
+            "resps": [["get_weather"]],
+            "filter": "none",
+            "metrics": ["score"],
+            "score": 1.0,
+        },
+        {
+            "doc_id": 1,
+            "doc": {"case": "stream"},
+            "target": "tool_calls",
+            "resps": [[""]],
+            "filter": "none",
+            "metrics": ["score"],
+            "score": 0.0,
+            "error": why,
+        },
+    ]
     lines = "\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
     (target / "samples_kimi_tool_call_schema_2026-09-10T09-24-41.702551.jsonl").write_text(lines + "\n")

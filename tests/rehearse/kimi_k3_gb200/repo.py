@@ -1,3 +1,4 @@
+
 """The guest repository: files of the InferenceX snapshot of 2026-08-22 (Apache-2.0), cut down to what the story touches.
 
 SEED: the dcp16 recipe sets dyn-chat-processor: "vllm" and the three options that only it accepts, and keeps
@@ -9,13 +10,23 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kimi_k3_gb200.numbers import NEW_TAG, OLD, RECIPE
+from tests.rehearse.kimi_k3_gb200.numbers import NEW_TAG, OLD, RECIPE
 
 RECIPES = "benchmarks/multi_node/srt-slurm-recipes"
 GB300 = "kimik3-fp4-gb300-dynamo-vllm-agentic-dspark-mooncake-dcp8-agg"
-KEYS = ("kimik3-fp4-gb200-dynamo-vllm-agentic", RECIPE, "kimik3-fp4-gb200-dynamo-vllm-agentic-mooncake-dcp16-agg", GB300)
-OPTIONS = ('    dyn-chat-processor: "vllm"\n', "    tool-call-parser: kimi_k3\n", "    reasoning-parser: kimi_k3\n",
-           "    enable-auto-tool-choice: true\n", "    trust-remote-code: true\n")
+KEYS = (
+    "kimik3-fp4-gb200-dynamo-vllm-agentic",
+    RECIPE,
+    "kimik3-fp4-gb200-dynamo-vllm-agentic-mooncake-dcp16-agg",
+    GB300,
+)
+OPTIONS = (
+    '    dyn-chat-processor: "vllm"\n',
+    "    tool-call-parser: kimi_k3\n",
+    "    reasoning-parser: kimi_k3\n",
+    "    enable-auto-tool-choice: true\n",
+    "    trust-remote-code: true\n",
+)
 ENTRIES = (2686, 2700, 2663, 2685, 2707)
 LAYOUT = """# bumpbot reads this file from the default branch.
 version: 1

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (texts of other programs and files stand as they are)
 """scenario.yaml: the world around the bump and what happened in it, as YAML with its reasons."""
 
 from __future__ import annotations
@@ -5,8 +6,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from kimi_k3_gb200 import numbers
-from kimi_k3_gb200.numbers import INITIAL, NEW, REPAIRED, SWEEP, SYNCHRONIZED, UNLABELED
+from tests.rehearse.kimi_k3_gb200 import numbers
+from tests.rehearse.kimi_k3_gb200.numbers import INITIAL, NEW, REPAIRED, SWEEP, SYNCHRONIZED, UNLABELED
 
 POOL = "cluster:gb200-nv"
 HEAD = """version: 1
@@ -75,12 +76,25 @@ variants:
          image: "%(image)s"}
 """
 PEOPLE = (
-    ("08:10:00", "engineer-b", "[GB300] Kimi-K3 DSpark: refresh with lower stream interval (#2951)", 2951,
-     "Refresh with lower stream interval to collect correct client metrics."),
-    ("08:47:00", "engineer-c", "[GB200] Kimi-K3: bump the router pin (#2954)", 2954,
-     "Move the router of the TP16, TEP16 and DEP16 arms to the version that the recipes install."),
+    (
+        "08:10:00",
+        "engineer-b",
+        "[GB300] Kimi-K3 DSpark: refresh with lower stream interval (#2951)",
+        2951,
+        "Refresh with lower stream interval to collect correct client metrics.",
+    ),
+    (
+        "08:47:00",
+        "engineer-c",
+        "[GB200] Kimi-K3: bump the router pin (#2954)",
+        2954,
+        "Move the router of the TP16, TEP16 and DEP16 arms to the version that the recipes install.",
+    ),
 )
-PEOPLE_KEYS = {2951: "kimik3-fp4-gb300-dynamo-vllm-agentic-dspark-mooncake-dcp8-agg", 2954: "kimik3-fp4-gb200-dynamo-vllm-agentic"}
+PEOPLE_KEYS = {
+    2951: "kimik3-fp4-gb300-dynamo-vllm-agentic-dspark-mooncake-dcp8-agg",
+    2954: "kimik3-fp4-gb200-dynamo-vllm-agentic",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +124,9 @@ class Job:
             told["log"] = json.dumps(self.log)
         if self.uploads:
             told["artifacts"] = "".join(f"\n                  - {name}" for name in self.uploads)
-        lines = [f"{key}: {value}" if not str(value).startswith("\n") else f"{key}:{value}" for key, value in told.items()]
+        lines = [
+            f"{key}: {value}" if not str(value).startswith("\n") else f"{key}:{value}" for key, value in told.items()
+        ]
         return "              - " + "\n                ".join(lines) + "\n"
 
 
@@ -136,44 +152,92 @@ def write() -> str:
     text += _run(REPAIRED, "e2e-tests.yml", "workflow_dispatch", None, list(repaired()))
     text += _run(SYNCHRONIZED, "run-sweep.yml", "pull_request", "synchronize", [sweep(uploads=False)])
     text += _run(SWEEP, "run-sweep.yml", "pull_request", "labeled", [sweep(uploads=True)])
-    return text + _run(UNLABELED, "run-sweep.yml", "pull_request", "unlabeled", [[Job(name="reuse-sweep-gate", minutes=0.2)]])
+    return text + _run(
+        UNLABELED, "run-sweep.yml", "pull_request", "unlabeled", [[Job(name="reuse-sweep-gate", minutes=0.2)]]
+    )
 
 
 def _entry(when: str, who: str, message: str, number: int, line: str) -> str:
     """A changelog entry that somebody lands on main while the second smoke runs: the next append conflicts with it."""
-    return (f"      - do: push\n        at: 2026-09-10T{when}Z\n        by: {who}\n        message: {json.dumps(message)}\n"
-            "        append:\n          perf-changelog.yaml: |\n\n"
-            f"            - config-keys:\n                - {PEOPLE_KEYS[number]}\n              scenario-type:\n                - agentic-coding\n"
-            f"              description:\n                - {json.dumps(line)}\n"
-            f"              pr-link: https://github.com/SemiAnalysisAI/InferenceX/pull/{number}\n")
+    return (
+        f"      - do: push\n        at: 2026-09-10T{when}Z\n        by: {who}\n        message: {json.dumps(message)}\n"
+        "        append:\n          perf-changelog.yaml: |\n\n"
+        f"            - config-keys:\n                - {PEOPLE_KEYS[number]}\n              scenario-type:\n                - agentic-coding\n"
+        f"              description:\n                - {json.dumps(line)}\n"
+        f"              pr-link: https://github.com/SemiAnalysisAI/InferenceX/pull/{number}\n"
+    )
 
 
 def _run(number: int, workflow: str, event: str, action: str | None, attempts: list[list[Job]]) -> str:
-    text = f"      - id: {number}\n        workflow: {workflow}\n        event: {event}\n" + (f"        action: {action}\n" if action else "")
-    return text + "        attempts:\n" + "".join("          - jobs:\n" + "".join(job.yaml() for job in jobs) for jobs in attempts)
+    text = f"      - id: {number}\n        workflow: {workflow}\n        event: {event}\n" + (
+        f"        action: {action}\n" if action else ""
+    )
+    return (
+        text
+        + "        attempts:\n"
+        + "".join("          - jobs:\n" + "".join(job.yaml() for job in jobs) for jobs in attempts)
+    )
 
 
 def initial() -> list[Job]:
     """Both jobs fail after about 25 minutes: 13.5 GPU-hours."""
     logs = [f"multinode_server_logs_{result(1, slot, published=False)}" for slot in (0, 1)]
-    return [Job(name="get-jobs", minutes=1.5),
-            Job(name=bench(1), at=2, minutes=25.1, runner="gb200-nv_0", fails=True, uploads=(logs[0],),
-                log="Run failed: no agentic results; expected 1, found 0"),
-            Job(name=evaluation(1), at=2, minutes=25.4, runner="gb200-nv_1", fails=True, uploads=(f"eval_{logs[1]}",),
-                log="no results*.json")]
+    return [
+        Job(name="get-jobs", minutes=1.5),
+        Job(
+            name=bench(1),
+            at=2,
+            minutes=25.1,
+            runner="gb200-nv_0",
+            fails=True,
+            uploads=(logs[0],),
+            log="Run failed: no agentic results; expected 1, found 0",
+        ),
+        Job(
+            name=evaluation(1),
+            at=2,
+            minutes=25.4,
+            runner="gb200-nv_1",
+            fails=True,
+            uploads=(f"eval_{logs[1]}",),
+            log="no results*.json",
+        ),
+    ]
 
 
 def repaired() -> tuple[list[Job], list[Job]]:
     """The jobs wait 18 minutes for runners that other people's jobs hold, then run: teardown at 09:01. Attempt 2 is the eval."""
     name, again = result(1, 2, published=False), result(1, 3, published=False)
-    first = [Job(name="get-jobs", minutes=1.5),
-             Job(name=bench(1), at=18, minutes=96.4, runner="gb200-nv_2",
-                 uploads=(f"bmk_agentic_{name}", f"agentic_{name}", f"multinode_server_logs_{name}")),
-             Job(name=evaluation(1), at=18, minutes=11.6, runner="gb200-nv_3", fails=True,
-                 uploads=(f"eval_multinode_server_logs_{again}",), log="no results*.json")]
+    first = [
+        Job(name="get-jobs", minutes=1.5),
+        Job(
+            name=bench(1),
+            at=18,
+            minutes=96.4,
+            runner="gb200-nv_2",
+            uploads=(f"bmk_agentic_{name}", f"agentic_{name}", f"multinode_server_logs_{name}"),
+        ),
+        Job(
+            name=evaluation(1),
+            at=18,
+            minutes=11.6,
+            runner="gb200-nv_3",
+            fails=True,
+            uploads=(f"eval_multinode_server_logs_{again}",),
+            log="no results*.json",
+        ),
+    ]
     name = result(1, 0, published=False)
-    second = [Job(name=evaluation(1), at=1, minutes=23.2, runner="gb200-nv_0",
-                  uploads=(f"eval_{name}", f"eval_multinode_server_logs_{name}"), log="PASS: kimi_tool_call_schema score = 0.5")]
+    second = [
+        Job(
+            name=evaluation(1),
+            at=1,
+            minutes=23.2,
+            runner="gb200-nv_0",
+            uploads=(f"eval_{name}", f"eval_multinode_server_logs_{name}"),
+            log="PASS: kimi_tool_call_schema score = 0.5",
+        )
+    ]
     return first, second
 
 
@@ -186,8 +250,15 @@ def sweep(*, uploads: bool) -> list[Job]:
         slot = slots.get(conc, 0)
         name = result(conc, slot, published=True)
         kinds = ("bmk_agentic", "agentic", "multinode_server_logs") if uploads and conc != 16 else ()
-        jobs.append(Job(name=bench(conc), at=3.5, minutes=minutes[conc], runner=f"gb200-nv_{slot}",
-                        uploads=tuple(f"{kind}_{name}" for kind in kinds)))
+        jobs.append(
+            Job(
+                name=bench(conc),
+                at=3.5,
+                minutes=minutes[conc],
+                runner=f"gb200-nv_{slot}",
+                uploads=tuple(f"{kind}_{name}" for kind in kinds),
+            )
+        )
     scores = {score.conc: score for score in numbers.EVALS}
     for conc, slot, took in ((2, 1, 14.2), (4, 2, 14.8), (16, 3, 13.6), (1, 1, 29.0), (8, 2, 30.0)):
         jobs.append(_eval_job(conc, slot, took, scores.get(conc), uploads=uploads))
@@ -198,8 +269,12 @@ def _eval_job(conc: int, slot: int, took: float, score: numbers.Eval | None, *, 
     if score is None:
         return Job(name=evaluation(conc), at=3.5, minutes=took, runner=f"gb200-nv_{slot}")
     name = result(conc, slot, published=True)
-    lines = "\n".join(f"{'PASS' if hit / numbers.ANSWERS >= 0.9 else 'FAIL'}: gsm8k exact_match,{kind} = {hit / numbers.ANSWERS:.4f} "
-                      f"({'>=' if hit / numbers.ANSWERS >= 0.9 else '<'} 0.9)"
-                      for kind, hit in (("strict-match", score.strict), ("flexible-extract", score.flexible)))
+    lines = "\n".join(
+        f"{'PASS' if hit / numbers.ANSWERS >= 0.9 else 'FAIL'}: gsm8k exact_match,{kind} = {hit / numbers.ANSWERS:.4f} "
+        f"({'>=' if hit / numbers.ANSWERS >= 0.9 else '<'} 0.9)"
+        for kind, hit in (("strict-match", score.strict), ("flexible-extract", score.flexible))
+    )
     names = (f"eval_{name}", f"eval_multinode_server_logs_{name}") if uploads else ()
-    return Job(name=evaluation(conc), at=3.5, minutes=took, runner=f"gb200-nv_{slot}", fails=True, uploads=names, log=lines)
+    return Job(
+        name=evaluation(conc), at=3.5, minutes=took, runner=f"gb200-nv_{slot}", fails=True, uploads=names, log=lines
+    )

@@ -1,4 +1,4 @@
-"""Makes github.json.gz (what tests check against) and skeletons.json (what the loopback GitHub fills in) from GitHub's description.
+"""Makes github.json.gz (what tests check against) and skeletons.json (what the loopback GitHub fills in).
 
     npm pack @octokit/openapi && tar xzf octokit-openapi-*.tgz package/generated/api.github.com.json
     python tests/rehearse/openapi/make.py package/generated/api.github.com.json
@@ -19,40 +19,89 @@ HERE = Path(__file__).parent
 SKELETONS = HERE.parents[2] / "bot" / "rehearse" / "github" / "skeletons.json"
 R = "/repos/{owner}/{repo}"
 PATHS = {
-    "/app": ["get"], "/rate_limit": ["get"], "/user": ["get"], "/users/{username}": ["get"], R: ["get"],
-    f"{R}/branches": ["get"], f"{R}/branches/{{branch}}": ["get"],
+    "/app": ["get"],
+    "/rate_limit": ["get"],
+    "/user": ["get"],
+    "/users/{username}": ["get"],
+    R: ["get"],
+    f"{R}/branches": ["get"],
+    f"{R}/branches/{{branch}}": ["get"],
     f"{R}/collaborators/{{username}}/permission": ["get"],
-    f"{R}/commits": ["get"], f"{R}/commits/{{ref}}": ["get"], f"{R}/compare/{{basehead}}": ["get"],
-    f"{R}/contents/{{path}}": ["get"], f"{R}/dispatches": ["post"],
-    f"{R}/git/commits/{{commit_sha}}": ["get"], f"{R}/git/matching-refs/{{ref}}": ["get"], f"{R}/git/ref/{{ref}}": ["get"],
-    f"{R}/git/refs": ["post"], f"{R}/git/refs/{{ref}}": ["patch", "delete"],
-    f"{R}/issues": ["get"], f"{R}/issues/comments": ["get"],
+    f"{R}/commits": ["get"],
+    f"{R}/commits/{{ref}}": ["get"],
+    f"{R}/compare/{{basehead}}": ["get"],
+    f"{R}/contents/{{path}}": ["get"],
+    f"{R}/dispatches": ["post"],
+    f"{R}/git/commits/{{commit_sha}}": ["get"],
+    f"{R}/git/matching-refs/{{ref}}": ["get"],
+    f"{R}/git/ref/{{ref}}": ["get"],
+    f"{R}/git/refs": ["post"],
+    f"{R}/git/refs/{{ref}}": ["patch", "delete"],
+    f"{R}/issues": ["get"],
+    f"{R}/issues/comments": ["get"],
     f"{R}/issues/comments/{{comment_id}}": ["get", "patch", "delete"],
     f"{R}/issues/comments/{{comment_id}}/reactions": ["get", "post"],
-    f"{R}/issues/{{issue_number}}": ["get", "patch"], f"{R}/issues/{{issue_number}}/comments": ["get", "post"],
-    f"{R}/issues/{{issue_number}}/events": ["get"], f"{R}/issues/{{issue_number}}/timeline": ["get"],
-    f"{R}/issues/{{issue_number}}/labels": ["get", "post"], f"{R}/issues/{{issue_number}}/labels/{{name}}": ["delete"],
+    f"{R}/issues/{{issue_number}}": ["get", "patch"],
+    f"{R}/issues/{{issue_number}}/comments": ["get", "post"],
+    f"{R}/issues/{{issue_number}}/events": ["get"],
+    f"{R}/issues/{{issue_number}}/timeline": ["get"],
+    f"{R}/issues/{{issue_number}}/labels": ["get", "post"],
+    f"{R}/issues/{{issue_number}}/labels/{{name}}": ["delete"],
     f"{R}/issues/{{issue_number}}/reactions": ["get", "post"],
-    f"{R}/labels": ["get", "post"], f"{R}/labels/{{name}}": ["get"],
-    f"{R}/pulls": ["get", "post"], f"{R}/pulls/{{pull_number}}": ["get", "patch"],
-    f"{R}/pulls/{{pull_number}}/commits": ["get"], f"{R}/pulls/{{pull_number}}/files": ["get"],
+    f"{R}/labels": ["get", "post"],
+    f"{R}/labels/{{name}}": ["get"],
+    f"{R}/pulls": ["get", "post"],
+    f"{R}/pulls/{{pull_number}}": ["get", "patch"],
+    f"{R}/pulls/{{pull_number}}/commits": ["get"],
+    f"{R}/pulls/{{pull_number}}/files": ["get"],
     f"{R}/actions/artifacts/{{artifact_id}}": ["get"],
     f"{R}/actions/artifacts/{{artifact_id}}/{{archive_format}}": ["get"],
-    f"{R}/actions/jobs/{{job_id}}": ["get"], f"{R}/actions/jobs/{{job_id}}/logs": ["get"],
-    f"{R}/actions/runs": ["get"], f"{R}/actions/runs/{{run_id}}": ["get"],
-    f"{R}/actions/runs/{{run_id}}/artifacts": ["get"], f"{R}/actions/runs/{{run_id}}/attempts/{{attempt_number}}": ["get"],
+    f"{R}/actions/jobs/{{job_id}}": ["get"],
+    f"{R}/actions/jobs/{{job_id}}/logs": ["get"],
+    f"{R}/actions/runs": ["get"],
+    f"{R}/actions/runs/{{run_id}}": ["get"],
+    f"{R}/actions/runs/{{run_id}}/artifacts": ["get"],
+    f"{R}/actions/runs/{{run_id}}/attempts/{{attempt_number}}": ["get"],
     f"{R}/actions/runs/{{run_id}}/attempts/{{attempt_number}}/jobs": ["get"],
-    f"{R}/actions/runs/{{run_id}}/cancel": ["post"], f"{R}/actions/runs/{{run_id}}/jobs": ["get"],
-    f"{R}/actions/runs/{{run_id}}/rerun": ["post"], f"{R}/actions/runs/{{run_id}}/rerun-failed-jobs": ["post"],
-    f"{R}/actions/workflows": ["get"], f"{R}/actions/workflows/{{workflow_id}}": ["get"],
+    f"{R}/actions/runs/{{run_id}}/cancel": ["post"],
+    f"{R}/actions/runs/{{run_id}}/jobs": ["get"],
+    f"{R}/actions/runs/{{run_id}}/rerun": ["post"],
+    f"{R}/actions/runs/{{run_id}}/rerun-failed-jobs": ["post"],
+    f"{R}/actions/workflows": ["get"],
+    f"{R}/actions/workflows/{{workflow_id}}": ["get"],
     f"{R}/actions/workflows/{{workflow_id}}/dispatches": ["post"],
     f"{R}/actions/workflows/{{workflow_id}}/runs": ["get"],
 }
-KINDS = ["simple-user", "public-user", "integration", "full-repository", "minimal-repository", "repository", "pull-request",
-         "pull-request-simple", "issue", "issue-comment", "label", "reaction", "short-branch", "branch-with-protection",
-         "git-ref", "git-commit", "commit", "commit-comparison", "content-file", "diff-entry", "workflow", "workflow-run",
-         "job", "artifact", "labeled-issue-event", "state-change-issue-event", "rate-limit-overview",
-         "repository-collaborator-permission"]
+KINDS = [
+    "simple-user",
+    "public-user",
+    "integration",
+    "full-repository",
+    "minimal-repository",
+    "repository",
+    "pull-request",
+    "pull-request-simple",
+    "issue",
+    "issue-comment",
+    "label",
+    "reaction",
+    "short-branch",
+    "branch-with-protection",
+    "git-ref",
+    "git-commit",
+    "commit",
+    "commit-comparison",
+    "content-file",
+    "diff-entry",
+    "workflow",
+    "workflow-run",
+    "job",
+    "artifact",
+    "labeled-issue-event",
+    "state-change-issue-event",
+    "rate-limit-overview",
+    "repository-collaborator-permission",
+]
 PROSE = {"description", "example", "examples", "externalDocs", "x-github", "x-multi-segment", "deprecated", "tags",
          "summary", "operationId", "x-github-breaking-changes", "x-github-mediatypes", "headers", "links", "title",
          "x-webhooks", "x-githubCloudOnly"}
@@ -66,7 +115,9 @@ def strip(value: Any, *, names: bool = False) -> Any:
     if not isinstance(value, dict):
         return value
     inner = {"properties", "responses", "paths", "schemas", "patternProperties"}
-    return {key: strip(item, names=key in inner and not names) for key, item in value.items() if names or key not in PROSE}
+    return {
+        key: strip(item, names=key in inner and not names) for key, item in value.items() if names or key not in PROSE
+    }
 
 
 def references(value: Any) -> set[str]:
@@ -116,6 +167,11 @@ def skeleton(schema: dict[str, Any], schemas: dict[str, Any], name: str = "") ->
     return {"array": [], "boolean": False, "integer": 0, "number": 0}[kind]
 
 
+def frames(schemas: dict[str, Any]) -> dict[str, Any]:
+    """The empty object of each kind the loopback GitHub renders."""
+    return {kind: skeleton({**schemas[kind], "nullable": False}, schemas) for kind in KINDS}
+
+
 def address(name: str) -> str:
     return f"@@/{name.removesuffix('_url')}"
 
@@ -124,9 +180,8 @@ def main(source: str) -> None:
     made = subset(json.loads(Path(source).read_text()))
     text = json.dumps(made, separators=(",", ":"), sort_keys=True)
     (HERE / "github.json.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    schemas = made["components"]["schemas"]
-    frames = {kind: skeleton({**schemas[kind], "nullable": False}, schemas) for kind in KINDS}
-    lines = [f'"{kind}": {json.dumps(frame, separators=(",", ":"))}' for kind, frame in frames.items()]
+    made_frames = frames(made["components"]["schemas"])
+    lines = [f'"{kind}": {json.dumps(frame, separators=(",", ":"))}' for kind, frame in made_frames.items()]
     SKELETONS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

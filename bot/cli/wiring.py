@@ -1,0 +1,79 @@
+"""Puts adapters behind ports. Every choice of a real part is made here, and nowhere is anything decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from bot import strict
+from bot.adapters.assets import PackagedAssets
+from bot.diagnose import known as known_repairs
+from bot.diagnose import signatures
+from bot.errors import BadInput
+from bot.images import schemes
+from bot.layout import Layout, resolve
+from bot.model.bump import Limits
+from bot.model.text import Text
+from bot.render import Renderer
+from bot.results import load_metrics
+from bot.wake.context import Knowledge
+
+LAYOUT_FILE = ".github/bumpbot.yml"
+PRESETS = ("own", "inferencex")
+
+
+class _Glossary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    terms: dict[str, Text]
+
+
+def knowledge(assets: PackagedAssets) -> Knowledge:
+    """All packaged knowledge that a wake needs."""
+    known = signatures.load(assets.text("knowledge/signatures.yaml"), file="knowledge/signatures.yaml")
+    ids = {signature.id for signature in known}
+    return Knowledge(
+        schemes=schemes.read(assets.text("knowledge/tags.yaml"), file="knowledge/tags.yaml"),
+        signatures=known,
+        repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
+        metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
+    )
+
+
+def renderer(assets: PackagedAssets, layout: Layout, known: Knowledge) -> Renderer:
+    """The renderer of a layout's style, with its trigger phrases."""
+    templates: dict[str, str] = {}
+    for name in assets.names("templates"):
+        if name.endswith(".md"):
+            templates[name] = assets.text(f"templates/{name}")
+        else:
+            templates |= {f"{name}/{file}": text for file, text in assets.templates(name)}
+    glossary = strict.load(_Glossary, assets.text("knowledge/glossary.yaml"), file="knowledge/glossary.yaml").terms
+    return Renderer(templates, glossary, known.metrics, style=layout.style, forbidden=layout.forbidden,
+                    prefix=layout.title)
+
+
+def presets(assets: PackagedAssets) -> Mapping[str, str]:
+    """The texts of the presets by name."""
+    return {name: assets.text(f"layout/presets/{name}.yml") for name in PRESETS}
+
+
+def layout_from(assets: PackagedAssets, data: bytes | None, *, file: str) -> Layout:
+    """The layout that a repository's default branch states, else the preset `own`."""
+    known = presets(assets)
+    if data is None:
+        return resolve(known["own"], known, file="layout/presets/own.yml")
+    try:
+        return resolve(data.decode(), known, file=file)
+    except UnicodeDecodeError as error:
+        raise BadInput("not UTF-8", f"look at byte {error.start}", file=file) from None
+
+
+def limits(layout: Layout, **changed: Any) -> Limits:
+    """The layout's limits as facts of a bump; `changed` are those a rehearsal's policy sets."""
+    own = layout.limits
+    base = Limits(
+        repairs=own.repairs, infrastructure_retries=own.infrastructure_retries, gpu_hours=own.gpu_hours,
+        approve_above=own.approve_above, update_minutes=own.update_minutes,
+    )
+    return msgspec.structs.replace(base, **{name: value for name, value in changed.items() if value is not None})

@@ -1,0 +1,46 @@
+"""A recipe as its repository states it: image, sites, points, and the facts people read about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.layout.records import Layout
+from bot.model.recipe import Recipe
+from bot.ports import Tree
+from bot.recipe import matrix, own, settings
+from bot.recipe.shelf import Home, Shelf
+from bot.recipe.sites import sites
+
+
+def keys(tree: Tree | Shelf, layout: Layout) -> tuple[str, ...]:
+    """Every recipe of the layout, in file order."""
+    return tuple(Shelf.of(tree).homes(layout))
+
+
+def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
+    """One recipe with its points. Refusal for an unknown key; BadInput (file, line, key) for what cannot be read."""
+    shelf = Shelf.of(tree)
+    home, found = shelf.home(layout, key), sites(shelf, layout, key)
+    facts = {name: home.text(path) or "" for name, path in home.entry.facts.items()}
+    facts["hardware"] = facts.get("hardware", "").removeprefix("cluster:").split("-")[0]
+    said = _settings(shelf, layout, home, found.linked)
+    return Recipe(key=key, file=home.file, image=found.image, sites=tuple(place.site for place in found.places),
+                  model=facts.get("model", ""), hardware=facts["hardware"], framework=facts.get("framework", ""),
+                  precision=facts.get("precision", ""), prefix=facts.get("prefix", ""), points=matrix.points(shelf, layout, key), linked=found.linked,
+                  settings=said, notes=(*found.disagreements, *found.notes,
+                                        *(f"{text} names a file outside this repository" for text in found.absent)))
+
+
+def read_all(tree: Tree | Shelf, layout: Layout) -> tuple[Recipe, ...]:
+    """Every recipe; each file is parsed once."""
+    shelf = Shelf.of(tree)
+    return tuple(read(shelf, layout, key) for key in keys(shelf, layout))
+
+
+def _settings(shelf: Shelf, layout: Layout, home: Home, linked: Sequence[str]) -> Mapping[str, str]:
+    if layout.generator == "own":
+        return settings.of_own(own.load(shelf.read(home.file) or b"", home.file))
+    if layout.generator == "inferencex":
+        documents = [document for path in linked if (document := shelf.document(path))]
+        return settings.of_rows(matrix.generated(shelf, layout, home), documents, layout)
+    return {}

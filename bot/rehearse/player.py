@@ -1,0 +1,188 @@
+"""Plays a scenario's story on the loopback GitHub and registries: what runs do, and what people do when.
+
+A run that starts takes the first run of the story that fits it (workflow, event, and action where one is named) and has
+not been taken. A run that the story does not foresee gets one hosted job that says so: it passes when somebody else's
+push started it, and fails when it was asked for, so that a bot which asks for more than the story holds is seen to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bot.errors import Refusal
+from bot.images import reference
+from bot.rehearse import declaration as told
+from bot.rehearse.github import (
+    Account,
+    AttemptScript,
+    Cause,
+    Concurrency,
+    Input,
+    JobScript,
+    RunScript,
+    Trigger,
+    Upload,
+    Workflow,
+)
+from bot.rehearse.github.triggers import runs_jobs
+
+if TYPE_CHECKING:
+    from bot.rehearse.github import LoopbackGitHub
+    from bot.rehearse.registry import LoopbackRegistry
+    from bot.rehearse.scenario import Scenario
+
+UNFORESEEN = "not in the scenario"
+
+
+class Script:
+    """Says what each run plays. `unforeseen` lists the runs the story does not hold: (workflow, event, action)."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._left = list(scenario.story.runs)
+        self.unforeseen: list[tuple[str, str, str | None]] = []
+
+    def __call__(self, workflow: Workflow, cause: Cause, head: str) -> RunScript:
+        whole = runs_jobs(workflow, cause)
+        run = next((run for run in self._left if _fits(run, workflow, cause)), None)
+        if run is None:
+            return self._unforeseen(workflow, cause) if whole else RunScript(attempts=(AttemptScript(jobs=()),))
+        self._left.remove(run)
+        return RunScript(
+            id=run.id,
+            attempts=tuple(
+                AttemptScript(jobs=tuple(self._job(run, number, job) for job in attempt.jobs if whole or job.always))
+                for number, attempt in enumerate(run.attempts, 1)
+            ),
+        )
+
+    def _unforeseen(self, workflow: Workflow, cause: Cause) -> RunScript:
+        self.unforeseen.append((workflow.file, cause.event, cause.action))
+        asked = cause.event != "push"
+        log = f"The scenario plays no further run of {workflow.file} for {cause.event}."
+        job = JobScript(name=UNFORESEEN, conclusion="failure" if asked else "success", log=log)
+        return RunScript(attempts=(AttemptScript(jobs=(job,)),))
+
+    def _job(self, run: told.Run, attempt: int, job: told.Job) -> JobScript:
+        uploads = tuple(
+            Upload(name=name, folder=self._scenario.artifact(run.id, attempt, name)) for name in job.artifacts
+        )
+        return JobScript(
+            name=job.name,
+            pool=job.pool,
+            gpus=job.gpus,
+            minutes=job.minutes,
+            conclusion=job.conclusion,
+            runner=job.runner,
+            artifacts=uploads,
+            starts_after_minutes=job.after,
+            log=job.log,
+        )
+
+
+def _fits(run: told.Run, workflow: Workflow, cause: Cause) -> bool:
+    return run.workflow == workflow.file and run.event == cause.event and run.action in (None, cause.action)
+
+
+def accounts(declared: told.Declaration, tokens: Mapping[str, str]) -> tuple[Account, ...]:
+    """The bot and the workflow token's account with their tokens; people act without one."""
+    who = declared.accounts
+    people = [
+        Account(login=person.login, permission=person.permission, emails=(person.email,)) for person in who.people
+    ]
+    bot = Account(
+        login=who.bot,
+        token=tokens["bot"],
+        kind="app" if who.bot.endswith("[bot]") else "user",
+        emails=(f"{who.bot}@users.noreply.github.com",),
+    )
+    default = Account(
+        login=who.default, token=tokens["default"], kind="default", emails=(f"{who.default}@users.noreply.github.com",)
+    )
+    return (bot, default, *people)
+
+
+def workflows(declared: told.Declaration) -> tuple[Workflow, ...]:
+    """The declared workflow files as the loopback GitHub takes them; inputs of a dispatch are free text."""
+    return tuple(
+        Workflow(
+            file=one.file,
+            name=one.name,
+            labels=one.labels,
+            modifiers=one.modifiers,
+            drafts=one.drafts,
+            run_name=one.run_name,
+            unconditional=True,
+            concurrency=Concurrency(group=one.group, cancel_in_progress=one.cancel_in_progress) if one.group else None,
+            triggers={
+                event: Trigger(
+                    types=trigger.types,
+                    paths=trigger.paths,
+                    branches=trigger.branches,
+                    inputs={name: Input() for name in trigger.inputs},
+                )
+                for event, trigger in one.triggers.items()
+            },
+        )
+        for one in declared.workflows
+    )
+
+
+class People:
+    """Lets the story's people act, each at the clock's present moment."""
+
+    def __init__(self, scenario: Scenario, hub: LoopbackGitHub, registries: Mapping[str, LoopbackRegistry]) -> None:
+        self._scenario, self._hub, self._registries = scenario, hub, registries
+
+    def act(self, event: told.Event) -> None:
+        """Plays one event. Dispatches are not played here: they are deliveries to the bot and no change of the
+        world."""
+        if isinstance(event, told.Push):
+            self._push(event)
+        elif isinstance(event, told.Repush):
+            self._repush(event)
+        elif not isinstance(event, told.Dispatch):
+            self._on_pull(event)
+
+    def _push(self, event: told.Push) -> None:
+        branch = event.branch or self._scenario.declared.repository.branch
+        files: dict[str, bytes | None] = {path: text.encode() for path, text in event.write.items()}
+        files |= {path: self._present(branch, path) + text.encode() for path, text in event.append.items()}
+        files |= dict.fromkeys(event.remove)
+        self._hub.person(event.by).push(branch, files, event.message)
+
+    def _present(self, branch: str, path: str) -> bytes:
+        tip = self._hub.git.resolve(branch)
+        entry = self._hub.git.entry(tip, path) if tip else None
+        return self._hub.git.blob(entry[1]) if entry else b""
+
+    def _repush(self, event: told.Repush) -> None:
+        """The tag now holds the image described under `to`, pushed at the event's moment."""
+        from msgspec.structs import replace
+
+        moved = reference.parse(event.image)
+        image = self._scenario.registry[moved.registry][moved.repository][event.to]
+        self._registries[moved.registry].push(moved.repository, moved.tag or "latest", replace(image, pushed=event.at))
+
+    def _on_pull(self, event: told.PullEvent) -> None:
+        person, number = self._hub.person(event.by), event.pull if event.pull is not None else self._newest(event)
+        if isinstance(event, told.Label):
+            person.label(number, event.name)
+        elif isinstance(event, told.Unlabel):
+            person.unlabel(number, event.name)
+        elif isinstance(event, told.Comment):
+            person.comment(number, event.body)
+        elif isinstance(event, told.Close):
+            person.close(number)
+        elif isinstance(event, told.Merge):
+            person.merge(number)
+
+    def _newest(self, event: told.PullEvent) -> int:
+        numbers = [pull.number for pull in self._hub.pulls() if pull.open]
+        if not numbers:
+            raise Refusal(
+                f"at {event.at:%H:%M} {event.by} would act on a pull request, but none is open",
+                "move the event to a later moment of the scenario",
+            )
+        return max(numbers)

@@ -1,0 +1,232 @@
+"""What the bot does in each situation: one row a situation, the seed's incidents first."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.decide import decide
+from bot.decide.phase import phase_of
+from bot.model.action import (
+    Cancel,
+    ClosePull,
+    Dispatch,
+    Label,
+    OpenPull,
+    Push,
+    Remember,
+    Rerun,
+    Say,
+    SetDraft,
+    Unlabel,
+)
+from bot.model.bump import Approval, Bump, Ended, Limits
+from bot.model.event import Scheduled
+from bot.model.outcome import Cause, Outcome
+from tests.fakes.facts import (
+    ENTRY,
+    LABEL,
+    MOVED,
+    PROPOSAL,
+    bump,
+    failure,
+    job,
+    judged,
+    later,
+    run,
+    wanted,
+)
+
+POINT, EVAL = job(1), job(2, role="eval", concurrency=4)
+GREEN = run(10, "smoke", PROPOSAL, POINT, EVAL)
+BROKEN_POINT = job(1, conclusion="failure")
+BROKEN_EVAL = job(2, role="eval", concurrency=4, conclusion="failure")
+RED = run(10, "smoke", PROPOSAL, BROKEN_POINT, conclusion="failure")
+SMOKING = run(10, "smoke", PROPOSAL, job(1, status="in_progress"), status="in_progress")
+SWEEPING = run(20, "sweep", ENTRY, job(3, status="in_progress"), status="in_progress", reason="label", minutes=90)
+PUSHED = run(19, "sweep", ENTRY, status="completed", conclusion="cancelled", reason="push", minutes=90)
+GATE = run(20, "sweep", ENTRY, job(3, status="in_progress"), BROKEN_EVAL, status="in_progress", reason="label", minutes=90)
+
+
+def red(class_: str | None, **changed: object) -> Bump:
+    """A finished smoke whose only job failed this way."""
+    changed.setdefault("world", {})
+    return bump("proposal", runs=(RED,), judgements=(judged(RED, failure(BROKEN_POINT, class_)),), now=60, **changed)
+
+
+def swept(**changed: object) -> Bump:
+    changed.setdefault("judgements", (judged(GATE, failure(BROKEN_EVAL, "tool-parser")),))
+    return bump("proposal", "changelog", runs=(GREEN, GATE), labels=(LABEL,), now=180, **changed)
+
+
+def ended(outcome: Outcome = Outcome.FAILED, cause: Cause = Cause.GATE) -> dict:
+    return {"ended": Ended(outcome=outcome, cause=cause, at=later(180), run=20)}
+
+
+def done(bump_: Bump) -> list:
+    return [action for action in decide(bump_, Scheduled(at=bump_.now)) if not isinstance(action, Say)]
+
+
+def says(bump_: Bump) -> list[str]:
+    return [action.slot for action in decide(bump_, Scheduled(at=bump_.now)) if isinstance(action, Say)]
+
+
+def ends(bump_: Bump) -> tuple[str, str] | None:
+    facts = [action.fact for action in done(bump_) if isinstance(action, Remember) and isinstance(action.fact, Ended)]
+    return (facts[0].outcome.value, facts[0].cause.value) if facts else None
+
+
+SITUATIONS = [
+    # --- the way of a bump
+    ("nothing yet: the edit goes on a branch", bump(), "Opening", [Push]),
+    ("the branch is there: the draft is opened", bump("proposal", world={"pull": None}), "Opening", [OpenPull]),
+    ("the draft is open: one smoke", bump("proposal"), "SmokeDue", [Dispatch]),
+    ("the smoke runs: waiting is returning", bump("proposal", runs=(SMOKING,)), "Smoking", []),
+    ("the smoke passed: the changelog entry", bump("proposal", runs=(GREEN,)), "ChangelogDue", [Push]),
+    ("the entry stands: the guest's label", bump("proposal", "changelog", runs=(GREEN,)), "SweepDue", [Label]),
+    ("the sweep runs", bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,)), "Sweeping", []),
+    ("over is over", bump("proposal", memory={"closed": True}), "Over", []),
+    # --- the seed's incidents
+    ("two runs for one head: the label's is followed, the push's is already cancelled",
+     bump("proposal", "changelog", runs=(GREEN, PUSHED, SWEEPING), labels=(LABEL,)), "Sweeping", []),
+    ("two live runs for one head: the older is stopped",
+     bump("proposal", "changelog", labels=(LABEL,), runs=(GREEN, run(19, "sweep", ENTRY, status="queued", reason="push", minutes=89), SWEEPING)),
+     "Sweeping", [Cancel]),
+    ("label on a conflicting head: taken off, the default branch merged, the entry appended again",
+     bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,), changelog="behind", world={"base_tip": MOVED}, pull_={"mergeable": False}),
+     "ChangelogDue", [Unlabel, Push]),
+    ("after the sync the label goes on at once: what we merged ourselves does merge",
+     bump("proposal", "sync", runs=(GREEN,), pull_={"mergeable": None}), "SweepDue", [Label]),
+    ("a package fetch that failed on one node: the failed jobs again, no repair", red("package-fetch"), "SmokeBroken", [Rerun]),
+    ("an eval gate that failed on the full sweep, nothing known: the end", swept(), "SweepBroken", [Remember]),
+    ("label while the smoke runs: kept in mind and taken off",
+     bump("proposal", runs=(SMOKING,), labels=(LABEL,), labelled_by="ann"), "Smoking", [Remember, Unlabel]),
+    ("a person pushes to the branch", bump("proposal", runs=(SMOKING,), world={"foreign_head": "e" * 40}), "Taken", [Remember]),
+    ("a person labels it theirs", bump("proposal", runs=(SMOKING,), labels=("bumpbot-handoff",)), "Taken", [Remember]),
+    ("a person closes it", bump("proposal", runs=(SMOKING,), pull_={"open": False}), "Taken", [Remember]),
+    ("a person merges it", bump("proposal", runs=(SMOKING,), pull_={"open": False, "merged": True}), "Taken", [Remember]),
+    # --- failures and their repairs
+    ("a known repair within scope", red("moved-module", world={"wanted": wanted(RED)}), "SmokeBroken", [Push]),
+    ("a repair during a sweep stops it first and takes the label off, or the push would start it again",
+     swept(world={"wanted": wanted(GATE)}), "SweepBroken", [Cancel, Unlabel, Push]),
+    ("a repaired head gets its own smoke", bump("proposal", "repair", runs=(RED,)), "SmokeDue", [Dispatch]),
+    ("a smoke of the old head that still runs is stopped", bump("proposal", "repair", runs=(SMOKING,)), "SmokeDue", [Cancel, Dispatch]),
+    ("infrastructure retries have an end",
+     bump("proposal", runs=(run(10, "smoke", PROPOSAL, job(1, conclusion="failure", attempt=3), attempt=3, conclusion="failure"),),
+          judgements=(judged(RED, failure(job(1, conclusion="failure", attempt=3), "node-unhealthy")),)), "SmokeBroken", [Remember]),
+    ("one job of the image's own fault outweighs a sick node",
+     bump("proposal", runs=(run(10, "smoke", PROPOSAL, BROKEN_POINT, BROKEN_EVAL, conclusion="failure"),),
+          judgements=(judged(RED, failure(BROKEN_POINT, "node-unhealthy"), failure(BROKEN_EVAL, "oom")),)), "SmokeBroken", [Remember]),
+    # --- conflicts and settling
+    ("the forge still computes whether it merges",
+     bump("proposal", "changelog", runs=(GREEN,), world={"base_tip": MOVED}, pull_={"mergeable": None}), "Settling", []),
+    ("a conflict outside the changelog is a person's",
+     bump("proposal", "changelog", runs=(GREEN,), world={"base_tip": MOVED}, pull_={"mergeable": False}), "Blocked", [Remember]),
+    ("a default branch that moves under a sweep does not start it again",
+     bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), changelog="behind", world={"base_tip": MOVED}), "Sweeping", []),
+    ("a label that started nothing is put on again", bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,)), "SweepDue", [Unlabel, Label]),
+    # --- the end
+    ("cleaning up: runs stopped, label off", bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), memory=ended()),
+     "Finishing", [Cancel, Unlabel]),
+    ("all terminal: closed", bump("proposal", "changelog", runs=(GREEN,), memory=ended()), "Finishing", [ClosePull]),
+    ("a draft again before it is closed", bump("proposal", "changelog", runs=(GREEN,), memory=ended(), pull_={"draft": False}),
+     "Finishing", [SetDraft, ClosePull]),
+    ("validated is made ready and left open", bump("proposal", "changelog", runs=(GREEN,), memory=ended(Outcome.VALIDATED, Cause.VERDICT)),
+     "Finishing", [SetDraft]),
+    ("what a person took is left as they made it",
+     bump("proposal", runs=(GREEN,), labels=(LABEL,), memory=ended(Outcome.HANDED_OFF, Cause.PERSON)), "Finishing", []),
+    ("a broken ledger freezes the bump", bump("proposal", world={"chain": "shortened"}), "Frozen", []),
+]
+
+
+@pytest.mark.parametrize(("situation", "facts", "phase", "actions"), SITUATIONS, ids=[row[0] for row in SITUATIONS])
+def test_situation(situation: str, facts: Bump, phase: str, actions: list[type]) -> None:
+    assert type(phase_of(facts)).__name__ == phase
+    assert [type(action) for action in done(facts)] == actions
+
+
+ENDINGS = [
+    ("a wanted repair out of scope", red("moved-module", world={"wanted": wanted(RED, available=False)}), ("failed", "unrepairable")),
+    ("repair 6 of 5",
+     red("oom", world={"wanted": wanted(RED)}, limits=Limits(repairs=0, gpu_hours=1000.0)), ("failed", "repairs-exhausted")),
+    ("a smoke's repair that cannot be paid",
+     red("oom", world={"wanted": wanted(RED)}, limits=Limits(gpu_hours=100.0)), ("budget-exhausted", "budget")),
+    ("a sweep's gate whose repair cannot be paid", swept(world={"wanted": wanted(GATE)}, limits=Limits(gpu_hours=100.0)), ("failed", "gate")),
+    ("a sweep's gate with no repair known", swept(), ("failed", "gate")),
+    ("an incompatibility a run has proven", red("moved-module"), ("incompatible", "unrepairable")),
+    ("an error nobody knows", red(None), ("failed", "unrepairable")),
+    ("a model that is not staged", red("model-not-staged"), ("readiness-blocked", "none")),
+    ("no nodes", red("capacity"), ("capacity-deferred", "none")),
+    ("a smoke that cannot be paid", bump("proposal", limits=Limits(gpu_hours=1.0)), ("budget-exhausted", "budget")),
+    ("a sweep that cannot be paid", bump("proposal", "changelog", runs=(GREEN,), limits=Limits(gpu_hours=60.0)), ("budget-exhausted", "budget")),
+    *((f"all jobs passed and the verdict is {verdict}",
+       bump("proposal", "changelog", runs=(GREEN, run(20, "sweep", ENTRY, job(3), minutes=90)), labels=(LABEL,),
+            judgements=(judged(run(20, "sweep", ENTRY, job(3)), verdict=verdict),)), (outcome, "verdict"))
+      for verdict, outcome in (("improved", "validated"), ("neutral", "validated"), ("regressed", "regressed"), ("inconclusive", "uncertain"))),
+]
+
+
+@pytest.mark.parametrize(("situation", "facts", "end"), ENDINGS, ids=[row[0] for row in ENDINGS])
+def test_ending(situation: str, facts: Bump, end: tuple[str, str]) -> None:
+    assert ends(facts) == end
+    assert not any(isinstance(action, (Push, Dispatch, Label, Rerun)) for action in done(facts))
+
+
+class TestWhatIsSaid:
+    def test_a_waiting_comment_changes_at_most_every_half_hour(self) -> None:
+        facts = bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), now=100)
+        assert says(facts) == ["sweep-0", "body"]
+        told = _told(facts, "sweep-0", at=90)
+        assert "sweep-0" not in says(told)
+        assert "sweep-0" in says(_told(facts, "sweep-0", at=60))
+
+    def test_what_was_said_is_not_said_again(self) -> None:
+        facts = bump("proposal", runs=(SMOKING,))
+        first = [action for action in decide(facts, Scheduled(at=facts.now)) if isinstance(action, Say)]
+        assert [action.slot for action in first] == ["attempt-0", "body"]
+        again = _remembered(facts, first)
+        assert decide(again, Scheduled(at=again.now)) == ()
+
+    def test_the_stop_is_told_before_it_is_remembered(self) -> None:
+        kinds = [type(action).__name__ + getattr(action, "slot", "") for action in decide(swept(), Scheduled(at=later(180)))]
+        assert kinds.index("Saystop") < kinds.index("Remember")
+
+    def test_an_early_label_of_a_person_becomes_an_approval(self) -> None:
+        facts = bump("proposal", runs=(SMOKING,), labels=(LABEL,), labelled_by="ann")
+        approvals = [action.fact for action in done(facts) if isinstance(action, Remember)]
+        assert approvals == [Approval(by="ann", at=facts.now)]
+
+    def test_above_the_threshold_the_sweep_waits_for_a_person(self) -> None:
+        limits = Limits(gpu_hours=1000.0, approve_above=10.0)
+        waiting = bump("proposal", "changelog", runs=(GREEN,), limits=limits)
+        assert done(waiting) == [] and "status" in says(waiting)
+        asked = bump("proposal", "changelog", runs=(GREEN,), limits=limits, memory={"approvals": (Approval(by="ann", at=later(5)),)})
+        assert [type(action) for action in done(asked)] == [Label]
+
+
+class TestNonce:
+    def test_the_same_facts_give_the_same_nonce_and_another_head_another(self) -> None:
+        first, second = done(bump("proposal"))[0], done(bump("proposal", "repair", runs=(RED,)))[0]
+        assert first.nonce == done(bump("proposal", now=5))[0].nonce != second.nonce
+        assert first.inputs == {"ref": PROPOSAL, "test-name": first.nonce}
+
+
+
+
+
+def _told(facts: Bump, slot: str, *, at: float) -> Bump:
+    from msgspec.structs import replace
+
+    from bot.model.bump import Told
+
+    told = Told(slot=slot, comment=1, digest="something else", at=later(at))
+    return replace(facts, memory=replace(facts.memory, told=(told,)))
+
+
+def _remembered(facts: Bump, said: list[Say]) -> Bump:
+    from msgspec.structs import replace
+
+    from bot.decide.say import digest
+    from bot.model.bump import Told
+
+    told = tuple(Told(slot=action.slot, comment=1, digest=digest(action.record), at=facts.now) for action in said)
+    return replace(facts, memory=replace(facts.memory, told=told))
