@@ -44,7 +44,7 @@ def match(published: Sequence[Baseline], image: str, fingerprint: str | None, da
     fitting = exact or weak
     if not fitting:
         return Match(baseline=None, missing="other-configuration", seen=tuple(sorted({one.fingerprint or "" for one in ours})))
-    dated = sorted((one for one in fitting if date is None or one.date <= date), key=_age, reverse=False)
+    dated = sorted((one for one in fitting if date is None or one.date <= date), key=_age, reverse=True)
     if not dated:
         return Match(baseline=None, missing="newer-only", seen=tuple(sorted({one.date for one in fitting})))
     return Match(baseline=dated[0], history=tuple(dated[1:]), notes=() if exact else ("fingerprint-unknown",))

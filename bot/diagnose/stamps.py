@@ -1,7 +1,8 @@
 """The head of a log line: when, how grave, which process, and what is left to read.
 
-Knows vLLM (`(EngineCore pid=7) ERROR 09-10 07:08:31 [core.py:9]`), SGLang (`[2026-09-10 07:08:31 TP0]`), Python logging, ISO and Rust
-logs, JSON lines, glog and c10d, `[07:08:31]`, slurm labels and the timestamps that a runner puts before everything.
+Knows vLLM (`(EngineCore pid=7) ERROR 09-10 07:08:31 [core.py:9]`), SGLang (`[2026-09-10 07:08:31 TP0]`), Python
+logging, ISO and Rust logs, JSON lines, glog and c10d, `[07:08:31]`, slurm labels and the timestamps that a runner puts
+before everything.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _WORD = r"(?P<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SE
 _PIECES = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"\[?(?P<date>\d{{4}}-\d\d-\d\d)[T ]{_TIME}(?: ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d))?(?: (?P<key>[A-Z][A-Z0-9 ]{{0,30}}\d))?\]? ?",
+        rf"\[?(?P<date>\d{{4}}-\d\d-\d\d)[T ]{_TIME}(?: ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d))?"
+        r"(?: (?P<key>[A-Z][A-Z0-9 ]{0,30}\d))?\]? ?",
         r"\((?P<key>[^()]{0,60}pid=\d+[^()]{0,60})\) ?",
         r"(?P<key>\[rank\d+\]): ?",
         r"(?P<key>\d{1,5}): (?=\S)",
@@ -46,7 +48,10 @@ _HEAD = 400
 
 
 class Stamp(Struct, frozen=True):
-    """A moment as a line tells it. `date` is "2026-09-10", "09-10" (no year) or "" (no day); `seconds` since midnight, UTC if said."""
+    """A moment as a line tells it: `seconds` since midnight, in UTC where the line names a zone.
+
+    `date` is "2026-09-10", "09-10" (no year) or "" (no day).
+    """
 
     date: str
     seconds: float

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bot.errors import Refusal
 from bot.images.provenance import contradiction, repushed
 from bot.images.reference import with_digest, with_style
-from bot.images.tags import Ancestry, Order, Scheme, explain
+from bot.images.tags import Ancestry, Order, Scheme, TagFields, explain, fields, order
 from bot.model.image import Candidate, Resolved
 from bot.model.outcome import Disposition
 
@@ -59,9 +59,9 @@ def judge(current: Resolved, proposed: Resolved, policy: Policy, schemes: Iterab
     declined = _not_allowed(proposed, policy) or _no_change(current, proposed, policy) or _no_platform(proposed, policy)
     if declined:
         return declined
-    order, why = _order(current, proposed, policy, schemes, ancestry)
-    if order != "newer":
-        return _not_newer(order, why, proposed)
+    found, why = _order(current, proposed, policy, schemes, ancestry)
+    if found != "newer":
+        return _not_newer(found, why, proposed)
     notes = [f"newer ({why})", *_notes(current, proposed, schemes)]
     moved = repushed(current, measured) if measured else None
     if moved:
@@ -79,33 +79,34 @@ def survey(current: str, tags: Iterable[str], schemes: Iterable[Scheme], ancestr
     The answer does not depend on the order of `tags`, and an older tag added to them changes nothing.
     """
     schemes = tuple(schemes)
+    now = fields(current, schemes)
+    told = {tag: fields(tag, schemes) for tag in sorted(set(tags) - {current})}
+    against = {tag: order(read, now, ancestry, free=free) for tag, read in told.items()}
+    lost = {tag: f"{found}: {why}" for tag, (found, why) in against.items() if found != "newer"}
+    newer = [tag for tag in told if tag not in lost]
+    best = _foremost(newer, told, ancestry, free)
+    for tag in newer:
+        if tag not in best:
+            lost[tag] = f"older than {_ahead(tag, best, told, ancestry, free)}"
+    return Survey(newest=tuple(best), lost=lost)
+
+
+def _foremost(newer: list[str], told: Mapping[str, TagFields], ancestry: Ancestry | None,
+              free: frozenset[str]) -> list[str]:
+    """The tags that no other one is newer than; usually one."""
     best: list[str] = []
-    lost: dict[str, str] = {}
-    for tag in sorted(set(tags) - {current}):
-        order, why = explain(tag, current, schemes, ancestry, free=free)
-        if order != "newer":
-            lost[tag] = f"{order}: {why}"
-            continue
-        orders = {held: explain(tag, held, schemes, ancestry, free=free)[0] for held in best}
-        ahead = next((held for held, found in orders.items() if found == "older"), None)
-        if ahead is not None:
-            lost[tag] = f"older than {ahead}"
-            continue
-        lost |= {held: f"older than {tag}" for held, found in orders.items() if found == "newer"}
-        best = [held for held in best if orders[held] != "newer"] + [tag]
-    # What lost to a tag that itself lost later is told against the one that stayed.
-    return Survey(newest=tuple(best), lost=_final(lost, best, schemes, ancestry, free))
+    for tag in newer:
+        orders = {held: order(told[tag], told[held], ancestry, free=free)[0] for held in best}
+        if "older" not in orders.values():
+            best = [held for held in best if orders[held] != "newer"] + [tag]
+    return best
 
 
-def _final(lost: Mapping[str, str], best: list[str], schemes: tuple[Scheme, ...], ancestry: Ancestry | None,
-           free: frozenset[str]) -> dict[str, str]:
-    told = {}
-    for tag, why in lost.items():
-        if why.startswith("older than "):
-            ahead = next((b for b in best if explain(tag, b, schemes, ancestry, free=free)[0] == "older"), None)
-            why = f"older than {ahead}" if ahead else why
-        told[tag] = why
-    return told
+def _ahead(tag: str, best: list[str], told: Mapping[str, TagFields], ancestry: Ancestry | None,
+           free: frozenset[str]) -> str:
+    """One of the foremost that is newer; `cu13` lies between `cu13.0` and `cu13.1`, which do not order, so perhaps none
+    is directly."""
+    return next((held for held in best if order(told[tag], told[held], ancestry, free=free)[0] == "older"), "another")
 
 
 def _not_allowed(proposed: Resolved, policy: Policy) -> Declined | None:
@@ -139,13 +140,13 @@ def _no_platform(proposed: Resolved, policy: Policy) -> Declined | None:
 def _order(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple[Scheme, ...],
            ancestry: Ancestry | None) -> tuple[Order, str]:
     """By tags within one repository, else by the registry's times; a person reads which of the two it was."""
-    order: Order = "incomparable"
+    found: Order = "incomparable"
     why = f"{proposed.reference.name} is another repository than {current.reference.name}"
     if current.reference.name == proposed.reference.name:
         old, new = current.reference.tag or "latest", proposed.reference.tag or "latest"
-        order, why = explain(new, old, schemes, ancestry, free=policy.free)
-    if order in ("older", "newer"):
-        return order, why
+        found, why = explain(new, old, schemes, ancestry, free=policy.free)
+    if found in ("older", "newer"):
+        return found, why
     old_time, new_time = current.created, proposed.created
     if old_time is None or new_time is None:
         return "incomparable", f"{why}; a time of creation is not known"
@@ -155,8 +156,8 @@ def _order(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple
     return told, f"{why}; created {new_time.date().isoformat()}, the current one {old_time.date().isoformat()}"
 
 
-def _not_newer(order: Order, why: str, proposed: Resolved) -> Declined:
-    if order == "older":
+def _not_newer(found: Order, why: str, proposed: Resolved) -> Declined:
+    if found == "older":
         return Declined(reason=f"{proposed.reference.text} is older than the current image ({why})",
                         hint="an older image is never proposed; edit the recipe by hand to go back")
     return Declined(reason=f"{proposed.reference.text} cannot be ordered against the current image ({why})",

@@ -15,7 +15,7 @@ from packaging.version import Version
 
 from bot.images.schemes import CUSTOM, LABELS, Scheme, read
 
-__all__ = ["Ancestry", "Order", "Scheme", "TagFields", "claims", "compare", "explain", "fields", "read"]
+__all__ = ["Ancestry", "Order", "Scheme", "TagFields", "claims", "compare", "explain", "fields", "order", "read"]
 
 Order = Literal["older", "newer", "same", "incomparable"]
 # (commit a, commit b) -> how a stands to b in one repository's history; None when that repository does not know them.
@@ -57,10 +57,15 @@ def compare(a: str, b: str, schemes: Iterable[Scheme], ancestry: Ancestry | None
 def explain(a: str, b: str, schemes: Iterable[Scheme], ancestry: Ancestry | None = None, *,
             free: frozenset[str] = frozenset()) -> Verdict:
     """The order and what settled it, as words for a person."""
-    if a == b:
-        return "same", "the same tag"
     schemes = tuple(schemes)
-    one, other = fields(a, schemes), fields(b, schemes)
+    return order(fields(a, schemes), fields(b, schemes), ancestry, free=free)
+
+
+def order(one: TagFields, other: TagFields, ancestry: Ancestry | None = None, *,
+          free: frozenset[str] = frozenset()) -> Verdict:
+    """`explain` for tags already read: a listing of thousands is read once and compared often."""
+    if one.tag == other.tag:
+        return "same", "the same tag"
     for side in (one, other):
         if side.scheme == CUSTOM:
             return "incomparable", f"no scheme reads {side.tag}"

@@ -85,8 +85,12 @@ class World:
         )
         self._people = People(self.scenario, self.hub, self.registries)
         for server in (self.hub, self.published, *self.registries.values()):
-            server.start()
             self._stack.callback(server.stop)
+            try:
+                server.start()
+            except OSError:
+                self._stack.close()
+                raise
         return self
 
     def __exit__(

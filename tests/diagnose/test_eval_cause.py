@@ -9,15 +9,11 @@ from tests.diagnose.worlds import SIGNATURES
 KIMI = {"kimi-k3-incomplete-call": 74}
 
 
-def score(
-    value: float, *, cut: int | None = None, wrong: int = 29, n: int = 1319, passed: bool | None = False
-) -> Score:
+def score(value: float, *, cut: int | None = None, wrong: int = 29, n: int = 1319, passed: bool | None = False) -> Score:
     samples = (
         None
         if cut is None
-        else Samples(
-            concurrency=16, task="gsm8k", n=n, correct=n - cut - wrong, cut=cut, wrong=wrong, median_length=258
-        )
+        else Samples(concurrency=16, task="gsm8k", n=n, correct=n - cut - wrong, cut=cut, wrong=wrong, median_length=258)
     )
     return Score(
         concurrency=16,

@@ -66,9 +66,7 @@ class TestArchives:
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         found = read({"logs.tar.gz": tar({"/abs.log": OOM, "../up.log": OOM, "a/../../b.log": OOM}, extra=(link,))})
         assert found.first_error is None and len(found.notes) == 4
-        assert {"logs.tar.gz: a link or device was left out", "logs.tar.gz: an absolute path was left out"} <= set(
-            found.notes
-        )
+        assert {"logs.tar.gz: a link or device was left out", "logs.tar.gz: an absolute path was left out"} <= set(found.notes)
 
 
 class TestLimits:
@@ -95,9 +93,7 @@ class TestLimits:
             names(data, "a.log" + ".gz" * 6)
 
     @pytest.mark.parametrize("name", ["a.tar.gz", "a.zip", "a.log.gz", "a.tar", "a.log.xz"])
-    @pytest.mark.parametrize(
-        "data", [b"", b"not an archive at all", tar({"a.log": OOM * 900})[:90], gzip.compress(OOM)[:-6]]
-    )
+    @pytest.mark.parametrize("data", [b"", b"not an archive at all", tar({"a.log": OOM * 900})[:90], gzip.compress(OOM)[:-6]])
     def test_a_broken_archive_is_one_line_or_nothing(self, name, data):
         try:
             names(data, name)

@@ -9,7 +9,14 @@ from tests.diagnose.test_triage import CLI_ARGS, frontend, workers
 from tests.diagnose.worlds import read, teardown, trace, vllm
 
 FILES = {**workers(), "watchtower-navy-cn01_frontend_0.out": frontend()}
-CHATTER = ("INFO 09-10 07:08:31 [x.py:1] loading", "Capturing CUDA graphs 50%", "", "|  table | row |", "12: label", "[07:08:31] tick")
+CHATTER = (
+    "INFO 09-10 07:08:31 [x.py:1] loading",
+    "Capturing CUDA graphs 50%",
+    "",
+    "|  table | row |",
+    "12: label",
+    "[07:08:31] tick",
+)
 
 
 class TestOrder:
@@ -41,13 +48,23 @@ class TestInterleavedRanks:
         assert read({"n1_agg_w0.out": mixed}).class_ == "oom"
 
     def test_a_runners_log_of_a_whole_job_is_read_like_any_other(self):
-        text = trace("a()", error="ModuleNotFoundError: No module named 'sglang.srt.tracing.trace'") + "##[error]Process completed with exit code 1."
+        text = (
+            trace("a()", error="ModuleNotFoundError: No module named 'sglang.srt.tracing.trace'")
+            + "##[error]Process completed with exit code 1."
+        )
         log = "\n".join(f"2026-09-10T07:08:3{n}.1234567Z {line}" for n, line in enumerate(text.splitlines()))
         found = read({"1_benchmark job.txt": log})
         assert (found.signature, found.line) == ("sglang-frontend-module-moved", 4)
 
     def test_an_exception_group_is_opened(self):
-        text = ("  + Exception Group Traceback (most recent call last):\n  |   File \"a\", line 1\n  | ExceptionGroup: unhandled errors in a TaskGroup\n"
-                "  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"b\", line 2\n"
-                "    | ModuleNotFoundError: No module named 'vllm.entrypoints.openai.cli_args'\n    +------------------------------------\n")
+        text = (
+            "  + Exception Group Traceback (most recent call last):\n"
+            '  |   File "a", line 1\n'
+            "  | ExceptionGroup: unhandled errors in a TaskGroup\n"
+            "  +-+---------------- 1 ----------------\n"
+            "    | Traceback (most recent call last):\n"
+            '    |   File "b", line 2\n'
+            "    | ModuleNotFoundError: No module named 'vllm.entrypoints.openai.cli_args'\n"
+            "    +------------------------------------\n"
+        )
         assert read({"cn01_frontend_0.out": text}).class_ == "moved-module"

@@ -19,7 +19,9 @@ NAMES = [f"{repair.id}-{n}" for repair in REPAIRS for n, _ in enumerate(repair.e
 RECIPE = "recipes/r.yaml"
 OLD, NEW = "ba83080ecd31c1ce918559e576d3c5bc9e092ff1", "1" * 40
 PIN = f'identity:\n  frameworks:\n    dynamo: "{OLD}"\ndynamo:\n  hash: "{OLD}"\n'.encode()
-CHAT = b"frontend:\n  args:\n    dyn-chat-processor: %s\n    tool-call-parser: kimi_k3\n    router-mode: kv\nbackend: {type: vllm}\n"
+CHAT = (
+    b"frontend:\n  args:\n    dyn-chat-processor: %s\n    tool-call-parser: kimi_k3\n    router-mode: kv\nbackend: {type: vllm}\n"
+)
 
 
 def sick(signature: str, repair: str | None = None) -> Triage:
@@ -95,10 +97,7 @@ class TestTheSeedsRepairs:
             apply(plan, {RECIPE: PIN})
 
     def test_a_pin_that_stands_in_one_place_only_is_not_moved_half(self):
-        assert (
-            chosen("kimi-k3-incomplete-call", b"dynamo:\n  hash: abc\n", facts={"dynamo-scoped-tool-parsing": NEW})
-            is None
-        )
+        assert chosen("kimi-k3-incomplete-call", b"dynamo:\n  hash: abc\n", facts={"dynamo-scoped-tool-parsing": NEW}) is None
 
 
 class TestChoosing:
@@ -110,16 +109,13 @@ class TestChoosing:
         assert {first.id, second.id} == {"skip-cudagraph-memory-estimate", "lower-gpu-memory-utilization"}
 
     def test_the_one_that_the_signature_prefers_comes_first(self):
-        plan = choose(
-            sick("kv-cache-negative", "skip-cudagraph-memory-estimate"), REPAIRS, {RECIPE: self.UTIL}, None, set()
-        )
+        plan = choose(sick("kv-cache-negative", "skip-cudagraph-memory-estimate"), REPAIRS, {RECIPE: self.UTIL}, None, set())
         assert plan.id == "skip-cudagraph-memory-estimate"
 
     def test_only_known_ones_are_taken(self):
         assert chosen("kv-cache-negative", self.UTIL, known=set()) is None
         assert (
-            chosen("kv-cache-negative", self.UTIL, known={"skip-cudagraph-memory-estimate"}).id
-            == "skip-cudagraph-memory-estimate"
+            chosen("kv-cache-negative", self.UTIL, known={"skip-cudagraph-memory-estimate"}).id == "skip-cudagraph-memory-estimate"
         )
 
     def test_one_out_of_scope_is_named_with_its_reason_and_never_made(self):

@@ -51,14 +51,15 @@ class TestEveryEntry:
         def cost(size: int) -> float:
             text = prefix_repeated(signature, size)
             best = float("inf")
-            for _ in range(3):
+            for _ in range(5):
                 begin = time.perf_counter()
                 signature.search(text, text)
                 best = min(best, time.perf_counter() - begin)
             return best
 
         signature.search("warm up", "warm up")
-        assert cost(1_000_000) < 40 * max(cost(100_000), 2e-5)
+        # Ten times the text: ten times the work if linear, a hundred times if not. Below a millisecond a clock tells nothing.
+        assert cost(1_000_000) < 40 * max(cost(100_000), 1e-3)
 
     @pytest.mark.parametrize("signature", SIGNATURES, ids=IDS)
     def test_its_excerpt_holds_no_line_of_the_log_and_both_languages_speak(self, signature):

@@ -12,24 +12,55 @@ NOON = 12 * 3600.0
 
 
 class TestHead:
-    @pytest.mark.parametrize(("text", "body", "key", "stamp", "level"), [
-        ("(EngineCore pid=7) ERROR 09-10 12:00:00 [core.py:9]   File", "  File", "EngineCore pid=7", Stamp("09-10", NOON), "error"),
-        ("2026-09-10T12:00:00.500Z  WARN dynamo_parsers::x: drop", "dynamo_parsers::x: drop", "", Stamp("2026-09-10", NOON + 0.5), "warn"),
-        ("2026-09-10 12:00:00,500 - aiperf.x - ERROR - boom", "boom", "", Stamp("2026-09-10", NOON + 0.5), "error"),
-        ("[12:00:00] hello", "hello", "", Stamp("", NOON), None),
-        ("[2026-09-10 12:00:00 TP0] Scheduler hit an exception", "Scheduler hit an exception", "TP0", Stamp("2026-09-10", NOON), None),
-        ("[rank3]:[E910 12:00:00.5 Nccl.cpp:6] boom", "boom", "[rank3]", Stamp("09-10", NOON + 0.5), "error"),
-        ("2026-09-10T14:00:00+02:00 ##[error]boom", "boom", "", Stamp("2026-09-10", NOON), "error"),
-        ("2026-09-10T12:00:01.1234567Z (A pid=7) INFO 09-10 12:00:00 [a.py:1] hi", "hi", "A pid=7", Stamp("09-10", NOON), "info"),
-        ("ERROR: boom", "boom", "", None, "error"),
-        ("3: srun says", "srun says", "3", None, None),
-        ("    2026-09-10 12:00:00 indented is body", "    2026-09-10 12:00:00 indented is body", "", None, None),
-        ("[99:99:99] no time", "[99:99:99] no time", "", None, None),
-    ])
+    @pytest.mark.parametrize(
+        ("text", "body", "key", "stamp", "level"),
+        [
+            (
+                "(EngineCore pid=7) ERROR 09-10 12:00:00 [core.py:9]   File",
+                "  File",
+                "EngineCore pid=7",
+                Stamp("09-10", NOON),
+                "error",
+            ),
+            (
+                "2026-09-10T12:00:00.500Z  WARN dynamo_parsers::x: drop",
+                "dynamo_parsers::x: drop",
+                "",
+                Stamp("2026-09-10", NOON + 0.5),
+                "warn",
+            ),
+            ("2026-09-10 12:00:00,500 - aiperf.x - ERROR - boom", "boom", "", Stamp("2026-09-10", NOON + 0.5), "error"),
+            ("[12:00:00] hello", "hello", "", Stamp("", NOON), None),
+            (
+                "[2026-09-10 12:00:00 TP0] Scheduler hit an exception",
+                "Scheduler hit an exception",
+                "TP0",
+                Stamp("2026-09-10", NOON),
+                None,
+            ),
+            ("[rank3]:[E910 12:00:00.5 Nccl.cpp:6] boom", "boom", "[rank3]", Stamp("09-10", NOON + 0.5), "error"),
+            ("2026-09-10T14:00:00+02:00 ##[error]boom", "boom", "", Stamp("2026-09-10", NOON), "error"),
+            (
+                "2026-09-10T12:00:01.1234567Z (A pid=7) INFO 09-10 12:00:00 [a.py:1] hi",
+                "hi",
+                "A pid=7",
+                Stamp("09-10", NOON),
+                "info",
+            ),
+            ("ERROR: boom", "boom", "", None, "error"),
+            ("3: srun says", "srun says", "3", None, None),
+            ("    2026-09-10 12:00:00 indented is body", "    2026-09-10 12:00:00 indented is body", "", None, None),
+            ("[99:99:99] no time", "[99:99:99] no time", "", None, None),
+        ],
+    )
     def test_is_taken_apart(self, text, body, key, stamp, level):
         taken = head(text)
         assert (taken.body.removeprefix("[99:99:99] "), taken.key, taken.stamp, taken.level) == (
-            body.removeprefix("[99:99:99] "), key, stamp, level)
+            body.removeprefix("[99:99:99] "),
+            key,
+            stamp,
+            level,
+        )
 
     def test_json_lines_tell_time_and_level_by_name(self):
         taken = head('{"time":"2026-09-10T12:00:00Z","level":"ERROR","message":"boom"}')

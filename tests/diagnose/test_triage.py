@@ -13,9 +13,7 @@ ITER = [f"watchtower-navy-cn0{n}_agg_w{n - 1}.out" for n in range(1, 5)]
 def workers(time: str = "07:08:10") -> dict[str, str]:
     """Four nodes, sixteen healthy ranks that reached torch.distributed and were then torn down."""
     return {
-        name: "".join(
-            vllm(time, f"world_size=16 rank={4 * n + r} local_rank={r}", pid=900 + 4 * n + r) for r in range(4)
-        )
+        name: "".join(vllm(time, f"world_size=16 rank={4 * n + r} local_rank={r}", pid=900 + 4 * n + r) for r in range(4))
         + "".join(teardown("07:08:33", 4 * n + r) for r in range(4))
         for n, name in enumerate(ITER)
     }
@@ -52,7 +50,9 @@ class TestTheSeedsInitialAttempt:
         assert forth.first_error == back.first_error == CLI_ARGS
 
     def test_what_the_client_saw_does_not_win(self):
-        client = "2026-09-10 07:08:20,001 - aiperf - ERROR - Cannot connect to host 10.0.0.1:8000\n##[error]Server died before healthy\n"
+        client = (
+            "2026-09-10 07:08:20,001 - aiperf - ERROR - Cannot connect to host 10.0.0.1:8000\n##[error]Server died before healthy\n"
+        )
         found = read({"benchmark.out": client, "cn01_frontend_0.out": frontend(), **workers()})
         assert found.first_error == CLI_ARGS
         assert {"connection-refused", "server-never-healthy"} & set(found.others)
@@ -65,7 +65,8 @@ class TestTheSeedsInitialAttempt:
 
 class TestOneNodeOfFour:
     PIP = (
-        "Collecting pydantic-core==2.41.5\nERROR: Cannot install dynamo and pydantic-core because these package versions have conflicting "
+        "Collecting pydantic-core==2.41.5\n"
+        "ERROR: Cannot install dynamo and pydantic-core because these package versions have conflicting "
         "dependencies.\n    pydantic-core: no matching distributions available for your environment\n"
         "ERROR: ResolutionImpossible: for help visit the pages on dependency conflicts\n"
     )
@@ -106,7 +107,8 @@ class TestOneNodeOfFour:
     def test_what_never_started_wins_over_a_node_that_broke_earlier(self):
         found = read(
             {
-                "slurm-9.out": "[07:00:01] slurmstepd: error: Kill task failed\n[07:00:09] docker: manifest unknown: manifest unknown\n"
+                "slurm-9.out": "[07:00:01] slurmstepd: error: Kill task failed\n"
+                "[07:00:09] docker: manifest unknown: manifest unknown\n"
             }
         )
         assert found.class_ == "image-missing" and found.others == ("pyxis-broken",)
@@ -118,9 +120,7 @@ class TestWhatTheEngineSays:
         [
             (
                 "gpu-out-of-memory",
-                trace(
-                    "weights.to(device)", error="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.6 GiB"
-                ),
+                trace("weights.to(device)", error="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.6 GiB"),
             ),
             (
                 "kv-cache-negative",
@@ -139,9 +139,7 @@ class TestWhatTheEngineSays:
             ),
             (
                 "flash-attention-arch",
-                trace(
-                    "assert sm_100 <= arch <= sm_110f", error="AssertionError", file="/sglang/flashattention_backend.py"
-                ),
+                trace("assert sm_100 <= arch <= sm_110f", error="AssertionError", file="/sglang/flashattention_backend.py"),
             ),
             (
                 "kernel-name-missing",
@@ -165,7 +163,8 @@ class TestWhatTheEngineSays:
                 "dspark-no-dcp",
                 trace(
                     "verify()",
-                    error="ValueError: MLA DSpark does not currently support decode context parallelism; set decode_context_parallel_size=1.",
+                    error="ValueError: MLA DSpark does not currently support decode context parallelism; "
+                    "set decode_context_parallel_size=1.",
                 ),
             ),
             (
@@ -301,7 +300,10 @@ class TestNoError:
         assert (found.first_error, found.class_, found.signature) == (None, None, None)
 
     def test_a_green_smoke_still_tells_its_warnings(self):
-        line = "2026-09-10T08:14:02.551Z  WARN dynamo_parsers::tool_calling::xtml::kimi_k3_parser: dropped code=kimi_k3_incomplete_call\n"
+        line = (
+            "2026-09-10T08:14:02.551Z  WARN dynamo_parsers::tool_calling::xtml::kimi_k3_parser: "
+            "dropped code=kimi_k3_incomplete_call\n"
+        )
         found = read({**self.GREEN, "n1_frontend_0.out": line * 74})
         assert found.first_error is None and found.warnings == {"kimi-k3-incomplete-call": 74}
 
@@ -329,7 +331,9 @@ class TestNoError:
 
 class TestGates:
     FAIL = "2026-09-10T11:55:00.1234567Z FAIL: gsm8k exact_match,strict-match = 0.8120 (< 0.9000)\n"
-    WARN = "2026-09-10T11:40:02.551Z  WARN dynamo_parsers::tool_calling::xtml::kimi_k3_parser: dropped code=kimi_k3_incomplete_call\n"
+    WARN = (
+        "2026-09-10T11:40:02.551Z  WARN dynamo_parsers::tool_calling::xtml::kimi_k3_parser: dropped code=kimi_k3_incomplete_call\n"
+    )
 
     def test_the_tool_parser_wins_over_the_eval_it_spoils(self):
         found = read({"job.log": self.FAIL, "cn01_frontend_0.out": self.WARN * 3})
@@ -341,9 +345,7 @@ class TestGates:
         assert (found.class_, found.signature) == ("eval-gate", "eval-below-threshold")
 
     def test_empty_answers_seen_by_the_load_generator_do_not_explain_a_low_score(self):
-        found = read(
-            {"job.log": self.FAIL, "aiperf.log": "InvalidInferenceResultError: no responses with actual content\n"}
-        )
+        found = read({"job.log": self.FAIL, "aiperf.log": "InvalidInferenceResultError: no responses with actual content\n"})
         assert found.class_ == "eval-gate"
 
     def test_but_they_explain_failed_requests(self):
@@ -361,9 +363,7 @@ class TestGates:
             trace("x()", error="torch.AcceleratorError: HIP error: an illegal memory access was encountered"),
             level="ERROR",
         )
-        found = read(
-            {"job.log": self.FAIL + "Run failed: conc4 has zero successful requests\n", "cn01_agg_w0.out": crash}
-        )
+        found = read({"job.log": self.FAIL + "Run failed: conc4 has zero successful requests\n", "cn01_agg_w0.out": crash})
         assert found.class_ == "engine-regression"
 
 
@@ -381,7 +381,8 @@ class TestOddLogs:
         found = read(
             {
                 "n1_agg_w0.out": f"[07:00:00] start\n{oom}\n",
-                "n2_agg_w0.out": "2026-09-10T08:59:59+02:00 start\nRuntimeError: HIP error: an illegal memory access was encountered\n",
+                "n2_agg_w0.out": "2026-09-10T08:59:59+02:00 start\n"
+                "RuntimeError: HIP error: an illegal memory access was encountered\n",
                 "n3_agg_w0.out": f"INFO 09-10 07:30:00 [core.py:1] start\n{oom}\n",
             }
         )

@@ -33,14 +33,15 @@ def trace(*lines: str, error: str, file: str = "/usr/lib/python3/site-packages/v
 def teardown(time: str, rank: int) -> str:
     """What a healthy worker writes when its job is torn down around it."""
     return (
-        vllm(time, "Received SIGTERM, shutting down", pid=900 + rank)
-        + f"[rank{rank}]:[W910 {time}.104 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=71): Connection reset by peer\n"
+        vllm(time, "Received SIGTERM, shutting down", pid=900 + rank) + f"[rank{rank}]:[W910 {time}.104 TCPStore.cpp:125] "
+        "[c10d] recvValue failed on SocketImpl(fd=71): Connection reset by peer\n"
         + vllm(
             time,
             trace("await self.loop()", error="RuntimeError: cannot schedule new futures after shutdown"),
             level="ERROR",
             pid=900 + rank,
         )
-        + f"[rank{rank}]:[E910 {time}.900 ProcessGroupNCCL.cpp:632] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL\n"
+        + f"[rank{rank}]:[E910 {time}.900 ProcessGroupNCCL.cpp:632] "
+        f"[Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL\n"
         + f"srun: error: watchtower-navy-cn0{rank % 4 + 1}: task {rank}: Terminated\n"
     )

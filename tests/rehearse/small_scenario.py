@@ -53,9 +53,14 @@ REGISTRY = """registry.example:
 
 def write(folder: Path, scenario: str = SCENARIO, *, registry: str = REGISTRY, baseline: str = "{}\n") -> Path:
     """The folder, whole."""
-    for name, text in (("scenario.yaml", scenario), ("registry.yaml", registry), ("baseline.json", baseline),
-                       ("repo/log.txt", "first line\n"), ("repo/recipes/toy.yaml", "name: toy\n"),
-                       ("artifacts/901/1/logs/server.log", "it broke\n")):
+    for name, text in (
+        ("scenario.yaml", scenario),
+        ("registry.yaml", registry),
+        ("baseline.json", baseline),
+        ("repo/log.txt", "first line\n"),
+        ("repo/recipes/toy.yaml", "name: toy\n"),
+        ("artifacts/901/1/logs/server.log", "it broke\n"),
+    ):
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)

@@ -25,9 +25,16 @@ def image(day: int, **more: object) -> ImageData:
 
 @pytest.fixture
 def registry() -> Iterator[LoopbackRegistry]:
-    held = LoopbackRegistry({"acme/engine": {
-        "v1": image(1, labels={"built-by": "acme"}, env={"CUDA_VERSION": "13.0.1"}), "v2": image(2, kind="manifest", platforms=("linux/arm64",)),
-        "v3": image(3, digest=DECLARED)}, "acme/other": {"v1": image(1)}})
+    held = LoopbackRegistry(
+        {
+            "acme/engine": {
+                "v1": image(1, labels={"built-by": "acme"}, env={"CUDA_VERSION": "13.0.1"}),
+                "v2": image(2, kind="manifest", platforms=("linux/arm64",)),
+                "v3": image(3, digest=DECLARED),
+            },
+            "acme/other": {"v1": image(1)},
+        }
+    )
     held.start()
     yield held
     held.stop()
@@ -45,7 +52,8 @@ class TestWhoMayAsk:
         answer = httpx.get(f"{registry.url}/v2/acme/engine/manifests/v1")
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == (
-            f'Bearer realm="{registry.url}/token",service="loopback",scope="repository:acme/engine:pull"')
+            f'Bearer realm="{registry.url}/token",service="loopback",scope="repository:acme/engine:pull"'
+        )
 
     def test_a_token_is_good_for_its_repository_alone(self, registry: LoopbackRegistry) -> None:
         held = token(registry)
@@ -66,7 +74,10 @@ class TestContent:
         assert [entry["platform"]["architecture"] for entry in index.json()["manifests"]] == ["amd64", "arm64"]
         for entry in index.json()["manifests"]:
             manifest = httpx.get(f"{base}/manifests/{entry['digest']}", headers=held)
-            assert (len(manifest.content), "sha256:" + hashlib.sha256(manifest.content).hexdigest()) == (entry["size"], entry["digest"])
+            assert (len(manifest.content), "sha256:" + hashlib.sha256(manifest.content).hexdigest()) == (
+                entry["size"],
+                entry["digest"],
+            )
             for blob in (manifest.json()["config"], *manifest.json()["layers"]):
                 body = httpx.get(f"{base}/blobs/{blob['digest']}", headers=held).content
                 assert (len(body), "sha256:" + hashlib.sha256(body).hexdigest()) == (blob["size"], blob["digest"])
@@ -126,7 +137,11 @@ class TestTagsInTime:
         httpx.head(f"{registry.url}/v2/acme/engine/manifests/v1", headers=held)
         httpx.get(f"{registry.url}/v2/acme/engine/manifests/v1", headers=held)
         httpx.get(f"{registry.url}/v2/acme/engine/manifests/v1", headers=held)
-        assert (registry.counts["manifest-head"], registry.counts["manifest-get"], registry.counts["token"]) == (1, 2, 1)
+        assert (registry.counts["manifest-head"], registry.counts["manifest-get"], registry.counts["token"]) == (
+            1,
+            2,
+            1,
+        )
 
 
 class TestOthersReadIt:
@@ -138,7 +153,12 @@ class TestOthersReadIt:
         clock = VirtualClock(datetime(2026, 9, 10, tzinfo=UTC))
         reader = OciRegistry(clock, override={"docker.io": registry.url})
         found = reader.resolve(parse("acme/engine:v1"))
-        assert (found.kind, found.facts.cuda, found.labels["built-by"], len(found.platforms)) == ("index", "13.0.1", "acme", 2)
+        assert (found.kind, found.facts.cuda, found.labels["built-by"], len(found.platforms)) == (
+            "index",
+            "13.0.1",
+            "acme",
+            2,
+        )
         assert reader.tags(parse("acme/engine")) == ("v1", "v2", "v3")
         with pytest.raises(BadInput, match="another digest"):
             reader.resolve(parse("acme/engine:v3"))
@@ -150,7 +170,13 @@ class TestOthersReadIt:
         source = f"docker://{registry.url.removeprefix('http://')}/acme/engine:v1"
         program = shutil.which("skopeo")
         assert program
-        made = subprocess.run([program, "copy", "--all", "--src-tls-verify=false", "--insecure-policy", source, f"dir:{tmp_path}/out"],
-                              capture_output=True, text=True, timeout=60, check=False, env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+        made = subprocess.run(
+            [program, "copy", "--all", "--src-tls-verify=false", "--insecure-policy", source, f"dir:{tmp_path}/out"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        )
         assert made.returncode == 0, made.stderr
         assert (tmp_path / "out/manifest.json").is_file()

@@ -38,7 +38,9 @@ class TestBenchmarks:
         assert (answer.status_code, answer.json()) == (400, {"error": "Unknown model"})
 
     def test_an_exact_day_gives_the_rows_of_that_day(self, published: LoopbackPublished) -> None:
-        assert {row["date"] for row in ask(published, "benchmarks", model="Kimi-K3", date="2026-08-14", exact="true")} == {"2026-08-14"}
+        assert {
+            row["date"] for row in ask(published, "benchmarks", model="Kimi-K3", date="2026-08-14", exact="true")
+        } == {"2026-08-14"}
 
     def test_without_a_day_each_line_shows_its_newest_day_only(self, published: LoopbackPublished) -> None:
         rows = ask(published, "benchmarks", model="Kimi-K3")
@@ -92,10 +94,14 @@ class TestTheBotsAdapterReadsIt:
         from bot.results import metrics
 
         text = (Path(metrics.__file__).parents[1] / "knowledge/metrics.yaml").read_text()
-        source = ApiSource(VirtualClock(datetime(2026, 9, 10, tzinfo=UTC)), base_url=f"{published.url}/api/v1",
-                           companion_url=f"{published.url}/companion")
+        source = ApiSource(
+            VirtualClock(datetime(2026, 9, 10, tzinfo=UTC)),
+            base_url=f"{published.url}/api/v1",
+            companion_url=f"{published.url}/companion",
+        )
         found = PublishedBaselines(source, metrics.parse(text)).baseline(
-            RECIPE, model="kimik3", image=OLD, fingerprint=FINGERPRINT)
+            RECIPE, model="kimik3", image=OLD, fingerprint=FINGERPRINT
+        )
         assert found is not None
         assert (found.date, found.run, found.attempt, found.pull) == ("2026-08-21", 32424103771, 2, 2700)
         assert {row.point.concurrency for row in found.rows} == {1, 2, 4, 8, 16}

@@ -63,22 +63,78 @@ BROKEN = {
     "an unknown key": ("layout: own", "layout: own\ncolour: red", None, "colour", "unknown key"),
     "an unknown key inside": ("capacity: 1}", "capacity: 1, size: 2}", "capacity: 1", "pools.0.size", "unknown key"),
     "a missing key": ("layout: own\n", "", None, "", "`layout` is missing"),
-    "a moment without a zone": ("first: 2026-01-05T10:05:00Z", 'first: "2026-01-05T10:05:00"', "schedule:", "schedule.first", ""),
-    "a reference that does not parse": ("acme/engine:2.0\"}\n      - {do: push", "acme/Engine:2.0\"}\n      - {do: push",
-                                        "do: dispatch", "variants.own.events.0.image", "upper-case|lower-case"),
-    "a tag that the registry lacks": ("to: 2.0-again", "to: v3.0", "do: repush", "variants.own.events.2.to", "no tag `v3.0`"),
-    "somebody nobody declared": ("10:20:00Z, by: ada", "10:20:00Z, by: eve", "do: push", "variants.own.events.1.by", "`eve` is nobody"),
+    "a moment without a zone": (
+        "first: 2026-01-05T10:05:00Z",
+        'first: "2026-01-05T10:05:00"',
+        "schedule:",
+        "schedule.first",
+        "",
+    ),
+    "a reference that does not parse": (
+        'acme/engine:2.0"}\n      - {do: push',
+        'acme/Engine:2.0"}\n      - {do: push',
+        "do: dispatch",
+        "variants.own.events.0.image",
+        "upper-case|lower-case",
+    ),
+    "a tag that the registry lacks": (
+        "to: 2.0-again",
+        "to: v3.0",
+        "do: repush",
+        "variants.own.events.2.to",
+        "no tag `v3.0`",
+    ),
+    "somebody nobody declared": (
+        "10:20:00Z, by: ada",
+        "10:20:00Z, by: eve",
+        "do: push",
+        "variants.own.events.1.by",
+        "`eve` is nobody",
+    ),
     "an unknown kind of event": ("do: push", "do: shove", "do: push", "variants.own.events.1", ""),
-    "a workflow nobody declared": ("workflow: smoke.yml", "workflow: soak.yml", "workflow: smoke.yml",
-                                   "variants.own.runs.0.workflow", "none of the workflows"),
-    "a trigger the workflow lacks": ("event: workflow_dispatch", "event: push", "event: workflow_dispatch",
-                                     "variants.own.runs.0.event", "no trigger `push`"),
-    "a pool nobody declared": ("pool: gpu", "pool: tpu", "pool: gpu", "variants.own.runs.0.attempts.0.jobs.0.pool", "none of the pools"),
-    "an artifact without a folder": ("artifacts: [logs]", "artifacts: [lost]", "artifacts: [logs]",
-                                     "variants.own.runs.0.attempts.0.jobs.0.artifacts.0", "no folder artifacts/901/1/lost"),
-    "an end before the start": ("until: 2026-01-05T12", "until: 2026-01-05T09", "until:", "variants.own.until", "not after"),
+    "a workflow nobody declared": (
+        "workflow: smoke.yml",
+        "workflow: soak.yml",
+        "workflow: smoke.yml",
+        "variants.own.runs.0.workflow",
+        "none of the workflows",
+    ),
+    "a trigger the workflow lacks": (
+        "event: workflow_dispatch",
+        "event: push",
+        "event: workflow_dispatch",
+        "variants.own.runs.0.event",
+        "no trigger `push`",
+    ),
+    "a pool nobody declared": (
+        "pool: gpu",
+        "pool: tpu",
+        "pool: gpu",
+        "variants.own.runs.0.attempts.0.jobs.0.pool",
+        "none of the pools",
+    ),
+    "an artifact without a folder": (
+        "artifacts: [logs]",
+        "artifacts: [lost]",
+        "artifacts: [logs]",
+        "variants.own.runs.0.attempts.0.jobs.0.artifacts.0",
+        "no folder artifacts/901/1/lost",
+    ),
+    "an end before the start": (
+        "until: 2026-01-05T12",
+        "until: 2026-01-05T09",
+        "until:",
+        "variants.own.until",
+        "not after",
+    ),
     "a path that climbs": ("append: {log.txt:", "append: {../log.txt:", "do: push", "variants.own.events.1.append", ""),
-    "a check nobody knows": ("caps: {gpu_hours: 40}", "caps: {gpu_hours: 40}, checks: {vibes: true}", "policy:", "variants.own.policy.checks.vibes", "unknown key"),
+    "a check nobody knows": (
+        "caps: {gpu_hours: 40}",
+        "caps: {gpu_hours: 40}, checks: {vibes: true}",
+        "policy:",
+        "variants.own.policy.checks.vibes",
+        "unknown key",
+    ),
 }
 
 
@@ -119,7 +175,9 @@ class TestAFolderThatDoesNotHold:
 
     def test_a_registry_that_names_a_digest_must_be_allowed_to(self, tmp_path: Path) -> None:
         declared = REGISTRY.replace("kind: manifest}", f"kind: manifest, digest: sha256:{'a' * 64}}}")
-        with pytest.raises(BadInput, match=r"registry.yaml: registry.example.acme/engine.2.0-again.digest: a declared digest"):
+        with pytest.raises(
+            BadInput, match=r"registry.yaml: registry.example.acme/engine.2.0-again.digest: a declared digest"
+        ):
             scenario.load(write(tmp_path, registry=declared))
         allowed = SCENARIO.replace("layout: own", "layout: own\nregistry: {declared_digests: true}")
         assert scenario.load(write(tmp_path, allowed, registry=declared))
@@ -129,7 +187,9 @@ class TestAFolderThatDoesNotHold:
             scenario.load(write(tmp_path, registry=REGISTRY.replace("acme/engine", "Acme/engine")))
 
     def test_an_image_that_does_not_hold_is_told_with_its_tag(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match=r"registry.yaml:4: registry.example.acme/engine.2.0: .*unknown field `sise`"):
+        with pytest.raises(
+            BadInput, match=r"registry.yaml:4: registry.example.acme/engine.2.0: .*unknown field `sise`"
+        ):
             scenario.load(write(tmp_path, registry=REGISTRY.replace("labels:", "sise: 4, labels:")))
 
     def test_a_scenario_without_a_variant(self, tmp_path: Path) -> None:
@@ -143,8 +203,10 @@ class TestAFolderThatDoesNotHold:
 
     def test_an_upstream_file_with_a_short_id(self, tmp_path: Path) -> None:
         (write(tmp_path) / "upstream").mkdir()
-        (tmp_path / "upstream/engine.yaml").write_text("repository: acme/engine\ncomparisons:\n  - {base: 925ea7e, head: 75c2eef, "
-                                                       "merge_base: null, ahead: 0, behind: 0}\n")
+        (tmp_path / "upstream/engine.yaml").write_text(
+            "repository: acme/engine\ncomparisons:\n  - {base: 925ea7e, head: 75c2eef, "
+            "merge_base: null, ahead: 0, behind: 0}\n"
+        )
         with pytest.raises(BadInput, match=r"engine.yaml:3: comparisons.0.base"):
             scenario.load(tmp_path)
 

@@ -13,27 +13,42 @@ import pytest
 from bot.diagnose import signatures
 from bot.diagnose.triage import triage
 from bot.rehearse import scenario
-from bot.rehearse.world import World
 from tests.rehearse import make_kimi_k3_gb200
 from tests.rehearse.kimi_k3_gb200 import numbers
 
 FOLDER = Path(scenario.__file__).parent / "scenarios/kimi-k3-gb200"
-INITIAL, REPAIRED, SWEEP = (FOLDER / "artifacts" / str(run) for run in (numbers.INITIAL, numbers.REPAIRED, numbers.SWEEP))
+INITIAL, REPAIRED, SWEEP = (
+    FOLDER / "artifacts" / str(run) for run in (numbers.INITIAL, numbers.REPAIRED, numbers.SWEEP)
+)
 
 # concurrency: columns as printed: tput/GPU, output, median TTFT, median ITL, median interactivity
-BASELINE = {1: ("917.30", "112.26", "2.158", "0.00448", "223.2"), 2: ("973.96", "131.38", "2.078", "0.00456", "219.3"),
-            4: ("1489.05", "164.49", "2.070", "0.00479", "208.8"), 8: ("2161.78", "220.23", "15.369", "0.00509", "196.5"),
-            16: ("2300.06", "236.18", "48.465", "0.00515", "194.2")}
-FULL = {1: ("971.0 (+5.8%)", "117.4 (+4.6%)", "1.589 (-26.4%)", "0.00428 (-4.5%)", "233.6 (+4.7%)", 238),
-        2: ("1036.2 (+6.4%)", "142.9 (+8.8%)", "1.345 (-35.3%)", "0.00434 (-4.8%)", "230.5 (+5.1%)", 390),
-        4: ("1553.7 (+4.3%)", "170.4 (+3.6%)", "1.408 (-32.0%)", "0.00444 (-7.3%)", "225.3 (+7.9%)", 517),
-        8: ("2320.8 (+7.4%)", "244.7 (+11.1%)", "7.730 (-49.7%)", "0.00478 (-6.1%)", "209.1 (+6.4%)", 900)}
-COLUMNS = (("tput_per_gpu", ".1f"), ("output_tput_tps", ".1f"), ("median_ttft", ".3f"), ("median_itl", ".5f"), ("median_intvty", ".1f"))
+BASELINE = {
+    1: ("917.30", "112.26", "2.158", "0.00448", "223.2"),
+    2: ("973.96", "131.38", "2.078", "0.00456", "219.3"),
+    4: ("1489.05", "164.49", "2.070", "0.00479", "208.8"),
+    8: ("2161.78", "220.23", "15.369", "0.00509", "196.5"),
+    16: ("2300.06", "236.18", "48.465", "0.00515", "194.2"),
+}
+FULL = {
+    1: ("971.0 (+5.8%)", "117.4 (+4.6%)", "1.589 (-26.4%)", "0.00428 (-4.5%)", "233.6 (+4.7%)", 238),
+    2: ("1036.2 (+6.4%)", "142.9 (+8.8%)", "1.345 (-35.3%)", "0.00434 (-4.8%)", "230.5 (+5.1%)", 390),
+    4: ("1553.7 (+4.3%)", "170.4 (+3.6%)", "1.408 (-32.0%)", "0.00444 (-7.3%)", "225.3 (+7.9%)", 517),
+    8: ("2320.8 (+7.4%)", "244.7 (+11.1%)", "7.730 (-49.7%)", "0.00478 (-6.1%)", "209.1 (+6.4%)", 900),
+}
+COLUMNS = (
+    ("tput_per_gpu", ".1f"),
+    ("output_tput_tps", ".1f"),
+    ("median_ttft", ".3f"),
+    ("median_itl", ".5f"),
+    ("median_intvty", ".1f"),
+)
 
 
 def published(conc: int) -> dict[str, float]:
     rows = json.loads((FOLDER / "baseline.json").read_text())["benchmarks"]
-    return next(row["metrics"] for row in rows if row["conc"] == conc and row["recipe_fingerprint"] == numbers.FINGERPRINT)
+    return next(
+        row["metrics"] for row in rows if row["conc"] == conc and row["recipe_fingerprint"] == numbers.FINGERPRINT
+    )
 
 
 def measured(folder: Path, conc: int) -> dict[str, Any]:
@@ -41,9 +56,15 @@ def measured(folder: Path, conc: int) -> dict[str, Any]:
     file = next(folder.glob(f"bmk_agentic_*/*_conc{conc}.json"))
     made = json.loads(file.read_text())
     told = made["request_metrics"]
-    return {"tput_per_gpu": told["throughput"]["per_gpu"]["total_tput_tps"], "output_tput_tps": told["throughput"]["output"]["tokens_per_second"],
-            "input_tput_tps": told["throughput"]["input"]["tokens_per_second"], "median_ttft": told["latency"]["ttft"]["p50"],
-            "median_itl": told["latency"]["itl"]["p50"], "median_intvty": told["latency"]["intvty"]["p50"], "whole": made}
+    return {
+        "tput_per_gpu": told["throughput"]["per_gpu"]["total_tput_tps"],
+        "output_tput_tps": told["throughput"]["output"]["tokens_per_second"],
+        "input_tput_tps": told["throughput"]["input"]["tokens_per_second"],
+        "median_ttft": told["latency"]["ttft"]["p50"],
+        "median_itl": told["latency"]["itl"]["p50"],
+        "median_intvty": told["latency"]["intvty"]["p50"],
+        "whole": made,
+    }
 
 
 def printed(new: float, old: float, form: str) -> str:
@@ -74,26 +95,45 @@ class TestTheNumbersPrintAsTheRecordPrintsThem:
 
     def test_the_smokes_table(self) -> None:
         new, old = measured(REPAIRED / "1", 1), published(1)
-        assert tuple(printed(new[name], old[name], form) for name, form in (
-            ("tput_per_gpu", ".2f"), ("output_tput_tps", ".2f"), ("input_tput_tps", ".1f"), *COLUMNS[2:])) == (
-                "955.51 (+4.2%)", "117.33 (+4.5%)", "15170.8 (+4.2%)", "1.587 (-26.5%)", "0.00433 (-3.3%)", "230.7 (+3.4%)")
+        assert tuple(
+            printed(new[name], old[name], form)
+            for name, form in (
+                ("tput_per_gpu", ".2f"),
+                ("output_tput_tps", ".2f"),
+                ("input_tput_tps", ".1f"),
+                *COLUMNS[2:],
+            )
+        ) == (
+            "955.51 (+4.2%)",
+            "117.33 (+4.5%)",
+            "15170.8 (+4.2%)",
+            "1.587 (-26.5%)",
+            "0.00433 (-3.3%)",
+            "230.7 (+3.4%)",
+        )
         assert f"{old['input_tput_tps']:.1f}" == "14564.6"
         assert round(new["whole"]["request_metrics"]["throughput"]["duration_seconds"]) == 3594
         assert new["whole"]["server_metrics"]["cache"]["gpu_cache_hit_rate"] == 0.961
 
     def test_a_delta_needs_the_unrounded_value(self) -> None:
-        assert printed(measured(SWEEP / "1", 1)["tput_per_gpu"], published(1)["tput_per_gpu"], ".2f") == "970.96 (+5.8%)"
+        assert (
+            printed(measured(SWEEP / "1", 1)["tput_per_gpu"], published(1)["tput_per_gpu"], ".2f") == "970.96 (+5.8%)"
+        )
         assert printed(971.0, 917.3, ".1f") == "971.0 (+5.9%)"
 
     def test_the_evals_scores_and_their_threshold(self) -> None:
         for conc, strict, flexible in ((2, "0.8165", "0.9090"), (4, "0.7991", "0.9030"), (16, "0.8120", "0.9067")):
-            scores = json.loads(next(SWEEP.glob(f"1/eval_kimik3*_conc{conc}_*/results_*.json")).read_text())["results"]["gsm8k"]
+            scores = json.loads(next(SWEEP.glob(f"1/eval_kimik3*_conc{conc}_*/results_*.json")).read_text())["results"][
+                "gsm8k"
+            ]
             assert f"{scores['exact_match,strict-match']:.4f}" == strict
             assert f"{scores['exact_match,flexible-extract']:.4f}" == flexible
 
 
 class TestTheRowsAgreeWithWhatIsSaidOfThem:
-    @pytest.mark.parametrize(("conc", "invalid", "total", "profiling"), [(1, 11, 252, 0), (2, 24, 419, 2), (4, 44, 568, 0), (8, 68, 1000, 0)])
+    @pytest.mark.parametrize(
+        ("conc", "invalid", "total", "profiling"), [(1, 11, 252, 0), (2, 24, 419, 2), (4, 44, 568, 0), (8, 68, 1000, 0)]
+    )
     def test_the_accounting_of_the_sweep(self, conc: int, invalid: int, total: int, profiling: int) -> None:
         counted = accounting(requests(SWEEP / "1", conc))
         assert counted.total() == total
@@ -103,17 +143,30 @@ class TestTheRowsAgreeWithWhatIsSaidOfThem:
 
     def test_the_accounting_of_the_smoke(self) -> None:
         rows = requests(REPAIRED / "1", 1)
-        assert accounting(rows) == {("warmup", True): 10, ("warmup", False): 1, ("profiling", True): 7, ("profiling", False): 234}
+        assert accounting(rows) == {
+            ("warmup", True): 10,
+            ("warmup", False): 1,
+            ("profiling", True): 7,
+            ("profiling", False): 234,
+        }
         bad = [row for row in rows if "error" in row and row["metadata"]["benchmark_phase"] == "profiling"]
         assert Counter(row["metadata"]["conversation_id"] for row in bad).most_common(1)[0][1] == 6
         assert {row["error"]["type"] for row in bad} == {"InvalidInferenceResultError"}
 
     @pytest.mark.parametrize("conc", FULL)
     def test_medians_and_rates_are_those_of_the_rows(self, conc: int) -> None:
-        kept = [row for row in requests(SWEEP / "1", conc) if row["metadata"]["benchmark_phase"] == "profiling" and "error" not in row]
+        kept = [
+            row
+            for row in requests(SWEEP / "1", conc)
+            if row["metadata"]["benchmark_phase"] == "profiling" and "error" not in row
+        ]
         told = measured(SWEEP / "1", conc)
-        assert statistics.median(row["metrics"]["time_to_first_token"]["value"] for row in kept) / 1000 == pytest.approx(told["median_ttft"])
-        window = max(row["metadata"]["request_end_ns"] for row in kept) - min(row["metadata"]["request_start_ns"] for row in kept)
+        assert statistics.median(
+            row["metrics"]["time_to_first_token"]["value"] for row in kept
+        ) / 1000 == pytest.approx(told["median_ttft"])
+        window = max(row["metadata"]["request_end_ns"] for row in kept) - min(
+            row["metadata"]["request_start_ns"] for row in kept
+        )
         tokens = sum(row["metrics"]["output_sequence_length"]["value"] for row in kept)
         assert tokens / (window / 1e9) == pytest.approx(told["output_tput_tps"])
 
@@ -134,7 +187,9 @@ class TestTheRowsAgreeWithWhatIsSaidOfThem:
 
 
 class TestTheLogs:
-    KNOWN = signatures.load((Path(signatures.__file__).parents[1] / "knowledge/signatures.yaml").read_text(), "signatures.yaml")
+    KNOWN = signatures.load(
+        (Path(signatures.__file__).parents[1] / "knowledge/signatures.yaml").read_text(), "signatures.yaml"
+    )
 
     def read(self, folder: Path) -> Any:
         streams = [(file.name, file.open("rb")) for file in sorted(folder.iterdir())]
@@ -157,11 +212,15 @@ class TestTheLogs:
     def test_the_retry_was_for_a_package_on_one_node(self) -> None:
         folder = next((REPAIRED / "1").glob("eval_multinode_server_logs_*"))
         assert self.read(folder).class_ == "package-fetch"
-        assert [file.name for file in folder.iterdir() if "ResolutionImpossible" in file.read_text()] == ["watchtower-navy-cn04_agg_w3.out"]
+        assert [file.name for file in folder.iterdir() if "ResolutionImpossible" in file.read_text()] == [
+            "watchtower-navy-cn04_agg_w3.out"
+        ]
 
     def test_the_green_smoke_carried_74_warnings_in_11_requests(self) -> None:
         text = next((REPAIRED / "1").glob("multinode_server_logs_*/*_frontend_0.out")).read_text()
-        found = [line.split("request_id=")[1].split()[0] for line in text.splitlines() if "kimi_k3_incomplete_call" in line]
+        found = [
+            line.split("request_id=")[1].split()[0] for line in text.splitlines() if "kimi_k3_incomplete_call" in line
+        ]
         assert (len(found), len(set(found))) == (74, 11)
 
     def test_its_engines_complain_only_when_they_are_taken_down(self) -> None:
@@ -189,90 +248,6 @@ class TestTheFolder:
     def test_the_recipe_sets_what_only_the_old_frontend_path_takes_and_a_sibling_says_dynamo(self) -> None:
         texts = {file.name: file.read_text() for file in (FOLDER / "repo").rglob("*agentic.yaml")}
         assert [name for name, text in texts.items() if 'dyn-chat-processor: "vllm"' in text] == [
-            "agg-gb200-dcp16-dspark4-maxseq2-mooncake-agentic.yaml"]
+            "agg-gb200-dcp16-dspark4-maxseq2-mooncake-agentic.yaml"
+        ]
         assert sum('dyn-chat-processor: "dynamo"' in text for text in texts.values()) == 4
-
-
-class TestTheStory:
-    """The world alone, moved by a puppet that does what the real bot did and decides nothing."""
-
-    def test_it_goes_as_it_went(self, tmp_path: Path) -> None:
-        with World(scenario.load(FOLDER, "as-it-happened"), tmp_path) as world:
-            puppet = Puppet(world)
-            for name, payload in world.deliveries():
-                puppet.react(name, payload)
-            report = world.report()
-        assert [(run["id"], run["attempt"], run["action"], run["conclusion"]) for run in report["runs"]] == [
-            (34446587513, 1, None, "failure"), (34449828534, 2, None, "success"), (34461597759, 1, "synchronize", "cancelled"),
-            (34461599480, 1, "labeled", "cancelled"), (34473834826, 1, "unlabeled", "skipped")]
-        assert puppet.seen == {
-            "11:20": {"in_progress": ["c1", "c2", "c4", "c8"], "queued": ["c16", "e2", "e4", "e16", "e1", "e8"]},
-            "11:35": {"success": ["c1", "c2", "c4", "c8"], "in_progress": ["c16", "e2", "e4", "e16"], "queued": ["e1", "e8"]},
-            "11:50": {"success": ["c1", "c2", "c4", "c8"], "in_progress": ["c16", "e1", "e8"], "failure": ["e2", "e4", "e16"]}}
-        assert 180 < report["gpu_hours"] < 200
-        assert [run for run in world.unforeseen if run[1] != "push"] == []
-
-
-class Puppet:
-    BRANCH = "bumpbot/kimi"
-
-    def __init__(self, world: World) -> None:
-        self.world, self.bot, self.conflicting = world, world.hub.person("bumpbot[bot]"), False
-        self.seen: dict[str, dict[str, list[str]]] = {}
-
-    def react(self, name: str, payload: dict[str, Any]) -> None:
-        if name == "workflow_dispatch":
-            self.bot.push(self.BRANCH, {"recipe.txt": b"new image\n"}, "bump")
-            self.pull = self.bot.open(self.BRANCH, "bump", draft=True)
-            self.bot.dispatch("e2e-tests.yml", inputs={"test-name": "one"})
-        elif name == "workflow_run" and payload["workflow_run"]["id"] == numbers.INITIAL:
-            self.bot.dispatch("e2e-tests.yml", inputs={"test-name": "two"})
-        elif name == "workflow_run" and payload["workflow_run"]["id"] == numbers.REPAIRED:
-            self.smoked(payload["workflow_run"]["run_attempt"])
-        elif name == "schedule" and self.conflicting:
-            self.synchronize()
-        elif name == "schedule" and f"{self.world.clock.now():%H:%M}" in ("11:20", "11:35", "11:50"):
-            self.look()
-
-    def smoked(self, attempt: int) -> None:
-        hub = self.world.hub
-        if attempt == 1:
-            hub.engine.rerun(hub.store.runs[numbers.REPAIRED], self.bot.account, self.world.clock.now(), failed_only=True)
-            return
-        self.bot.push(self.BRANCH, {"perf-changelog.yaml": self.changelog(self.BRANCH) + b"\n- mine\n"}, "changelog")
-        self.bot.draft(self.pull, False)
-        self.bot.label(self.pull, "full-sweep-enabled")
-        self.conflicting = True
-
-    def synchronize(self) -> None:
-        """Main's bytes, the entry again; the label off before and on after."""
-        hub, git = self.world.hub, self.world.hub.git
-        self.bot.unlabel(self.pull, "full-sweep-enabled")
-        main, tip = git.resolve("main"), git.resolve(self.BRANCH)
-        assert main and tip
-        tree = git.tree_with(main, {"recipe.txt": b"new image\n", "perf-changelog.yaml": self.changelog("main") + b"\n- mine\n"})
-        who = ("bumpbot", "bumpbot[bot]@users.noreply.github.com")
-        git.update_ref(f"refs/heads/{self.BRANCH}", git.make_commit(tree, (tip, main), "sync", who, self.world.clock.now()), tip)
-        hub.tick()
-        self.bot.label(self.pull, "full-sweep-enabled")
-        self.conflicting = False
-
-    def changelog(self, branch: str) -> bytes:
-        git = self.world.hub.git
-        tip = git.resolve(branch)
-        assert tip
-        entry = git.entry(tip, "perf-changelog.yaml")
-        assert entry
-        return git.blob(entry[1])
-
-    def look(self) -> None:
-        now = f"{self.world.clock.now():%H:%M}"
-        made = next(run for run in self.world.hub.runs_made() if run.id == numbers.SWEEP)
-        told: dict[str, list[str]] = {}
-        for job in (job for job in made.jobs if job.gpus):
-            short = job.name.split(" mooncake ")[1].removesuffix(" | eval-only")
-            told.setdefault(job.conclusion or job.status, []).append(short.replace("c", "e") if "eval-only" in job.name else short)
-        self.seen[now] = told
-        if now == "11:50":
-            self.bot.cancel(numbers.SWEEP)
-            self.bot.unlabel(self.pull, "full-sweep-enabled")

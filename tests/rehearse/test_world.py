@@ -28,7 +28,9 @@ def living(tmp_path: Path, text: str = SCENARIO, *, name: str = "world") -> Iter
 
 
 def git(world: World, *args: str) -> str:
-    return subprocess.run(["git", "-C", world.git_url, *args], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        ["git", "-C", world.git_url, *args], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 class TestWhatStands:
@@ -36,7 +38,10 @@ class TestWhatStands:
         with living(tmp_path) as world:
             assert git(world, "rev-list", "--count", "main") == "1"
             assert git(world, "show", "main:log.txt") == "first line"
-            assert git(world, "show", "-s", "--format=%an %ae %aI", "main") == "Ada ada@example.com 2026-01-05T10:00:00+00:00"
+            assert (
+                git(world, "show", "-s", "--format=%an %ae %aI", "main")
+                == "Ada ada@example.com 2026-01-05T10:00:00+00:00"
+            )
 
     def test_the_same_scenario_makes_the_same_commit(self, tmp_path: Path) -> None:
         with living(tmp_path, name="one") as one, living(tmp_path, name="two") as two:
@@ -44,8 +49,20 @@ class TestWhatStands:
 
     def test_a_clone_without_blobs_is_served(self, tmp_path: Path) -> None:
         with living(tmp_path) as world:
-            made = subprocess.run(["git", "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{world.git_url}", str(tmp_path / "clone")],
-                                  capture_output=True, text=True, check=False)
+            made = subprocess.run(
+                [
+                    "git",
+                    "clone",
+                    "--quiet",
+                    "--bare",
+                    "--filter=blob:none",
+                    f"file://{world.git_url}",
+                    str(tmp_path / "clone"),
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             assert (made.returncode, made.stderr) == (0, "")
 
     def test_every_address_answers(self, tmp_path: Path) -> None:
@@ -65,12 +82,16 @@ class TestWhatStands:
 
     def test_comparisons_of_other_repositories_come_from_upstream(self, tmp_path: Path) -> None:
         with World(scenario.load(SHIPPED, "as-it-happened"), tmp_path) as world:
-            told = httpx.get(f"{world.github_url}/repos/vllm-project/vllm/compare/080a66a...3696c77",
-                             headers={"Authorization": f"Bearer {world.tokens['bot']}"}).json()
+            told = httpx.get(
+                f"{world.github_url}/repos/vllm-project/vllm/compare/080a66a...3696c77",
+                headers={"Authorization": f"Bearer {world.tokens['bot']}"},
+            ).json()
             assert (told["ahead_by"], told["behind_by"], told["status"]) == (32, 0, "ahead")
             assert told["commits"][3]["commit"]["message"] == "Honor DSpark draft load config"
-            told = httpx.get(f"{world.github_url}/repos/vllm-project/vllm/compare/75c2eef...3696c77",
-                             headers={"Authorization": f"Bearer {world.tokens['bot']}"}).json()
+            told = httpx.get(
+                f"{world.github_url}/repos/vllm-project/vllm/compare/75c2eef...3696c77",
+                headers={"Authorization": f"Bearer {world.tokens['bot']}"},
+            ).json()
             assert told["status"] == "diverged"
 
 
@@ -85,8 +106,14 @@ class TestHowTimePasses:
     def test_things_come_in_the_order_of_their_moments(self, tmp_path: Path) -> None:
         with living(tmp_path) as world:
             told = [(f"{world.clock.now():%H:%M}", name) for name, _ in world.deliveries()]
-        assert told == [("10:05", "schedule"), ("10:10", "workflow_dispatch"), ("10:20", "push"), ("10:35", "schedule"),
-                        ("11:05", "schedule"), ("11:35", "schedule")]
+        assert told == [
+            ("10:05", "schedule"),
+            ("10:10", "workflow_dispatch"),
+            ("10:20", "push"),
+            ("10:35", "schedule"),
+            ("11:05", "schedule"),
+            ("11:35", "schedule"),
+        ]
 
     def test_a_dispatch_by_hand_carries_recipe_and_image(self, tmp_path: Path) -> None:
         with living(tmp_path) as world:
@@ -133,13 +160,30 @@ class TestWhatPeopleAndMachinesDo:
                 if name == "workflow_dispatch":
                     assert world.hub.person("bumpbot[bot]").dispatch("smoke.yml") == 901
                 if name == "workflow_run":
-                    told.append((f"{world.clock.now():%H:%M}", payload["workflow_run"]["id"], payload["workflow_run"]["conclusion"]))
+                    told.append(
+                        (
+                            f"{world.clock.now():%H:%M}",
+                            payload["workflow_run"]["id"],
+                            payload["workflow_run"]["conclusion"],
+                        )
+                    )
             report = world.report()
-            listed = httpx.get(f"{world.github_url}/repos/acme/recipes/actions/runs/901/artifacts",
-                               headers={"Authorization": f"Bearer {world.tokens['bot']}"}).json()
+            listed = httpx.get(
+                f"{world.github_url}/repos/acme/recipes/actions/runs/901/artifacts",
+                headers={"Authorization": f"Bearer {world.tokens['bot']}"},
+            ).json()
         assert told == [("10:22", 901, "failure")]
-        assert report["runs"] == [{"id": 901, "attempt": 1, "workflow": "smoke.yml", "event": "workflow_dispatch", "action": None,
-                                   "conclusion": "failure", "gpu_hours": 8 * 12 / 60}]
+        assert report["runs"] == [
+            {
+                "id": 901,
+                "attempt": 1,
+                "workflow": "smoke.yml",
+                "event": "workflow_dispatch",
+                "action": None,
+                "conclusion": "failure",
+                "gpu_hours": 8 * 12 / 60,
+            }
+        ]
         assert report["gpu_hours"] == 1.6
         assert [one["name"] for one in listed["artifacts"]] == ["logs"]
         assert world.unforeseen == ()
@@ -154,9 +198,16 @@ class TestWhatPeopleAndMachinesDo:
             assert world.unforeseen == (("smoke.yml", "workflow_dispatch", None),)
 
     def test_people_act_on_the_newest_pull_request_and_the_report_shows_it(self, tmp_path: Path) -> None:
-        events = "    events:\n" + "".join(f"      - {{at: 2026-01-05T10:{minute}:00Z, by: ada, {what}}}\n" for minute, what in (
-            (30, "do: label, name: hold"), (31, "do: comment, body: please wait"), (32, "do: unlabel, name: hold"), (33, "do: close")))
-        text = SCENARIO[: SCENARIO.index("    events:")] + events + SCENARIO[SCENARIO.index("    runs:"):]
+        events = "    events:\n" + "".join(
+            f"      - {{at: 2026-01-05T10:{minute}:00Z, by: ada, {what}}}\n"
+            for minute, what in (
+                (30, "do: label, name: hold"),
+                (31, "do: comment, body: please wait"),
+                (32, "do: unlabel, name: hold"),
+                (33, "do: close"),
+            )
+        )
+        text = SCENARIO[: SCENARIO.index("    events:")] + events + SCENARIO[SCENARIO.index("    runs:") :]
         with living(tmp_path, text) as world:
             told = []
             for name, payload in world.deliveries():
@@ -166,13 +217,28 @@ class TestWhatPeopleAndMachinesDo:
                 told.append((name, payload.get("action")))
             report = world.report()
         assert [one for one in told if one[0] != "schedule"] == [
-            ("pull_request_target", "opened"), ("pull_request_target", "labeled"), ("issue_comment", "created"),
-            ("pull_request_target", "unlabeled"), ("pull_request_target", "closed")]
-        assert (report["pulls"][0]["number"], report["pulls"][0]["open"], report["pulls"][0]["draft"]) == (7, False, True)
-        assert [(made["body"], made["edits"], made["author"]) for made in report["comments"]] == [("please wait", 0, "ada")]
+            ("pull_request_target", "opened"),
+            ("pull_request_target", "labeled"),
+            ("issue_comment", "created"),
+            ("pull_request_target", "unlabeled"),
+            ("pull_request_target", "closed"),
+        ]
+        assert (report["pulls"][0]["number"], report["pulls"][0]["open"], report["pulls"][0]["draft"]) == (
+            7,
+            False,
+            True,
+        )
+        assert [(made["body"], made["edits"], made["author"]) for made in report["comments"]] == [
+            ("please wait", 0, "ada")
+        ]
 
     def test_a_person_who_comes_too_early_is_told_in_one_line(self, tmp_path: Path) -> None:
-        text = SCENARIO.replace("do: push, at: 2026-01-05T10:20:00Z, by: ada, message: grow, append: {log.txt: \"second line\\n\"}",
-                                "do: close, at: 2026-01-05T10:20:00Z, by: ada")
-        with living(tmp_path, text) as world, pytest.raises(Refusal, match="at 10:20 ada would act on a pull request, but none is open"):
+        text = SCENARIO.replace(
+            'do: push, at: 2026-01-05T10:20:00Z, by: ada, message: grow, append: {log.txt: "second line\\n"}',
+            "do: close, at: 2026-01-05T10:20:00Z, by: ada",
+        )
+        with (
+            living(tmp_path, text) as world,
+            pytest.raises(Refusal, match="at 10:20 ada would act on a pull request, but none is open"),
+        ):
             list(world.deliveries())

@@ -178,7 +178,7 @@ class TestRealRepetitions:
             made.setdefault(name.split()[0], []).append(values)
         return made
 
-    @pytest.mark.parametrize("order", itertools.permutations(range(3)))
+    @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
     def test_of_equal_configurations_raise_no_alarm_with_the_noise_that_other_blocks_have_shown(self, order) -> None:
         """Cells of few requests jump by 25 log-% here: the floors alone, made for long runs, would raise 4 of these 30."""
         blocks = self.blocks()

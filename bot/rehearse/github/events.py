@@ -29,7 +29,7 @@ class Events:
 
     def pull(self, pull: Pull, action: str, actor: Account, now: datetime, *, label: str | None = None,
              before: str | None = None) -> None:
-        """pull_request and pull_request_target. A pull in conflict has no merge commit: no `pull_request` run starts."""
+        """pull_request and pull_request_target. A pull in conflict has no merge commit: it starts no `pull_request`."""
         payload: Json = {"action": action, "number": pull.number, "pull_request": self.render.pull(pull)}
         if label is not None:
             payload["label"] = self.render.label(label)

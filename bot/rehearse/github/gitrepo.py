@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
+T = TypeVar("T")
 ZERO = "0" * 40
 
 
@@ -48,6 +51,7 @@ class GitRepo:
                      "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
         self._facts: dict[str, CommitFacts] = {}
         self._trees: dict[tuple[str, str], str | None] = {}
+        self._kept: dict[tuple[str, ...], Any] = {}
         self._merge_tree = self._version() >= (2, 38) if merge_tree is None else merge_tree
 
     def git(self, *args: str, data: bytes | None = None, env: dict[str, str] | None = None,
@@ -65,8 +69,9 @@ class GitRepo:
         words = self.text("--version").split()[2].split(".")
         return tuple(int(word) for word in words[:2])
 
-    def refs(self, prefix: str = "refs/") -> dict[str, str]:
-        out = self.text("for-each-ref", "--format=%(refname) %(objectname)", prefix)
+    def refs(self, *prefixes: str) -> dict[str, str]:
+        """Ref -> object id, of all refs or those below the prefixes."""
+        out = self.text("for-each-ref", "--format=%(refname) %(objectname)", *prefixes)
         return dict(line.split(" ") for line in out.splitlines())
 
     def resolve(self, name: str) -> str | None:
@@ -90,14 +95,25 @@ class GitRepo:
                 author=(parts[3], parts[4], parts[5]), committer=(parts[6], parts[7], parts[8]))
         return self._facts[sha]
 
+    def _once(self, *key: str, ask: Callable[[], T]) -> T:
+        """An answer about object ids, which never changes: git is asked once."""
+        if key not in self._kept:
+            self._kept[key] = ask()
+        return cast(T, self._kept[key])
+
     def between(self, base: str, head: str) -> list[str]:
-        """Commits of `head` that `base` lacks, oldest first."""
-        return self.text("rev-list", "--reverse", "--topo-order", f"{base}..{head}").split()
+        """Commits (object ids) of `head` that `base` lacks, oldest first."""
+        args = ("rev-list", "--reverse", "--topo-order", f"{base}..{head}")
+        return self._once(*args, ask=lambda: self.text(*args).split())
 
     def log(self, head: str, path: str | None = None, count: int = 1000) -> list[str]:
         return self.text("rev-list", f"--max-count={count}", head, "--", *([path] if path else [])).split()
 
     def merge_base(self, one: str, two: str) -> str | None:
+        """The best common ancestor of two object ids."""
+        return self._once("merge-base", one, two, ask=lambda: self._merge_base(one, two))
+
+    def _merge_base(self, one: str, two: str) -> str | None:
         code, out = self.git("merge-base", one, two, fine=(0, 1))
         return out.decode().strip() if code == 0 else None
 
@@ -107,6 +123,9 @@ class GitRepo:
     def changes(self, base: str, head: str, *, dots: int = 2) -> list[FileChange]:
         """Files that differ; three dots: from the merge base, as GitHub reads a pull request."""
         start = (self.merge_base(base, head) or base) if dots == 3 else base
+        return self._once("changes", start, head, ask=lambda: self._changes(start, head))
+
+    def _changes(self, start: str, head: str) -> list[FileChange]:
         raw = self.git("diff", "--raw", "--no-abbrev", "-M", "-z", start, head)[1].decode(errors="replace").split("\0")
         counts = self._counts(start, head)
         found, at = [], 0

@@ -97,7 +97,11 @@ def compare(hub: LoopbackGitHub, request: Request) -> Response:
     if not dots:
         raise Refused(NOT_FOUND, status=404)
     name = f"{request.args['owner']}/{request.args['repo']}"
-    return Response(value=_own(hub, base, head) if name == hub.repository else _foreign(hub, name, base, head))
+    told = _own(hub, base, head) if name == hub.repository else _foreign(hub, name, base, head)
+    asked = (request.query.get("page", ""), request.query.get("per_page", ""))
+    page, size = (int(text) if text.isdigit() else other for text, other in zip(asked, (1, 250), strict=True))
+    told["commits"] = told["commits"][(page - 1) * size : page * size]
+    return Response(value=told)
 
 
 def _own(hub: LoopbackGitHub, base: str, head: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class RefWatch:
 
     def _tips(self) -> dict[str, str]:
         """Branches and tags: a push to another namespace raises no event on GitHub."""
-        return self.git.refs("refs/heads/") | self.git.refs("refs/tags/")
+        return self.git.refs("refs/heads/", "refs/tags/")
 
     def look(self, now: datetime, by: Account | None = None) -> None:
         """Events for what moved, oldest tip first; `by` says who pushed where the caller knows."""
