@@ -19,6 +19,7 @@ from bot.rehearse.scenario import Scenario
 from bot.rehearse.world import World
 from bot.wake import recall
 
+
 class Progress:
     """One line on stderr that follows the virtual clock; nothing where stderr is no terminal."""
 

@@ -9,7 +9,6 @@ from bot.decide.phase import (
     Blocked,
     ChangelogDue,
     Finishing,
-    Frozen,
     Opening,
     Over,
     Phase,
@@ -40,7 +39,7 @@ def decide(bump: Bump, event: Event) -> tuple[Action, ...]:
 
 def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:
     match phase:
-        case Over() | Frozen() | Settling():
+        case Over() | Settling():
             return ()
         case Opening():
             return opening.opening(bump)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.decide import report
-from bot.decide.phase import sweep_labels
+from bot.decide.phase import failed_jobs, sweep_labels
 from bot.decide.say import say
 from bot.model.action import Action, Cancel, ClosePull, Remember, SetDraft, Unlabel
 from bot.model.bump import Bump, Ended, Wanted
@@ -39,9 +39,19 @@ def finishing(bump: Bump, ended: Ended) -> tuple[Action, ...]:
     theirs = ending.branch == "theirs" or pull is None or not pull.open
     labels = () if theirs else tuple(Unlabel(name=name) for name in sweep_labels(bump))
     if alive or labels:
-        told = say(bump, "finishing", report.finishing(bump, ended))
+        told = () if bump.told("finishing") else say(bump, "finishing", report.finishing(bump, ended))
         return (*told, *(Cancel(run=run.id) for run in alive), *labels)
-    return (*_away(bump, ended), *say(bump, "final", report.last_words(bump, ended)))
+    return (*_last_look(bump), *_away(bump, ended), *say(bump, "final", report.last_words(bump, ended)))
+
+
+def _last_look(bump: Bump) -> tuple[Action, ...]:
+    """The sweep's comment once more: its runs are terminal now, and a reader must not find one that still runs there."""
+    slot = f"sweep-{bump.memory.repairs_used}"
+    runs = [run for run in bump.world.runs if run.stage == "sweep" and bump.judged(run.id)]
+    if not runs or bump.told(slot) is None:
+        return ()
+    run = max(runs, key=lambda run: (run.created, run.id))
+    return say(bump, slot, report.sweep(bump, run, passed=not failed_jobs(run)))
 
 
 def _away(bump: Bump, ended: Ended) -> tuple[Action, ...]:

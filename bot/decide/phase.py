@@ -13,12 +13,6 @@ from bot.model.run import Job, Run
 GOOD = ("success", "skipped", "neutral")
 
 
-class Frozen(Struct, frozen=True):
-    """The ledger's chain does not hold: nothing is spent and nothing announced until the operator looked."""
-
-    reason: str
-
-
 class Opening(Struct, frozen=True):
     """No pull request yet."""
 
@@ -87,7 +81,7 @@ class Over(Struct, frozen=True):
     """Nothing is left to do."""
 
 
-Phase = (Frozen | Opening | Taken | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | SweepDue
+Phase = (Opening | Taken | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | SweepDue
          | Sweeping | SweepBroken | Swept | Finishing | Over)
 
 
@@ -96,8 +90,6 @@ def phase_of(bump: Bump) -> Phase:
     memory, world = bump.memory, bump.world
     if memory.closed:
         return Over()
-    if world.chain is not None:
-        return Frozen(world.chain)
     if memory.ended is not None:
         return Finishing(memory.ended)
     if not memory.heads or world.pull is None:

@@ -6,6 +6,7 @@ from bot import budget
 from bot.decide import ending, report
 from bot.decide.classes import INFRASTRUCTURE, response
 from bot.decide.phase import failed_jobs, labelled_by, sweep_labels
+from bot.decide.progress import progress
 from bot.decide.say import say
 from bot.model.action import Action, Cancel, Dispatch, Label, Push, Remember, Rerun, Unlabel
 from bot.model.bump import Approval, Bump, JobFailure, Judged, Wanted
@@ -123,7 +124,8 @@ def relabel(bump: Bump, head: str) -> tuple[Action, ...]:
 
 def _tell(bump: Bump, run: Run, next_: str) -> tuple[Action, ...]:
     if run.stage == "sweep":
-        return say(bump, f"sweep-{bump.memory.repairs_used}", report.sweep(bump, run, passed=False))
+        update = progress(bump, run)
+        return say(bump, f"sweep-{bump.memory.repairs_used}", report.sweep(bump, run, passed=False, update=update), update=update)
     return say(bump, slot(bump), report.attempt(bump, run, next_=next_))
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bot import budget
 from bot.decide import ending, report
-from bot.decide.phase import alive_sweeps, failed_jobs, needs_approval
+from bot.decide.phase import alive_sweeps, needs_approval
+from bot.decide.progress import progress
 from bot.decide.say import say
 from bot.decide.smoke import fill, relabel, respond, strays
 from bot.model.action import Action, Cancel, Dispatch, SetDraft
 from bot.model.bump import Bump, Judged, Update
 from bot.model.outcome import Cause, Outcome
-from bot.model.run import Job, Run
+from bot.model.run import Run
 
 
 def due(bump: Bump, head: str) -> tuple[Action, ...]:
@@ -57,22 +58,6 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     }[verdict]
     told = say(bump, slot(bump), report.sweep(bump, run, passed=True, update=progress(bump, run)))
     return (*told, *ending.end(bump, outcome, Cause.VERDICT, run=run.id))
-
-
-def progress(bump: Bump, run: Run) -> Update:
-    """Which points and evals passed, run, wait and failed, by their short names."""
-    jobs = [job for job in run.latest_jobs if job.role != "other"]
-
-    def names(*states: str) -> tuple[str, ...]:
-        return tuple(short(job) for job in jobs if (job.conclusion or job.status) in states)
-
-    failed = tuple(short(job) for job in jobs if job in failed_jobs(run))
-    return Update(at=bump.now, passed=names("success"), running=names("in_progress"), queued=names("queued"), failed=failed)
-
-
-def short(job: Job) -> str:
-    """c4 for a point, eval c4 for its eval."""
-    return f"{'eval ' if job.role == 'eval' else ''}c{job.concurrency}"
 
 
 def slot(bump: Bump) -> str:

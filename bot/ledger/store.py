@@ -28,6 +28,7 @@ class Ledger:
 
     def __init__(self, git: Git, branch: str = BRANCH, *, clock: Clock, random: Random, tries: int = TRIES) -> None:
         self._git, self._branch, self._clock, self._random, self._tries = git, branch, clock, random, tries
+        self._known: dict[str, tuple[str, Stored]] = {}
 
     def tip(self) -> Snapshot:
         """The branch as it is now. Read it before anything else of the world: what is decided rests on it."""
@@ -53,7 +54,14 @@ class Ledger:
         if snapshot.oid is None:
             return ()
         paths = self._git.entries(snapshot.oid, folder_of(snapshot, bump))
-        return tuple(decode(path, self._read(snapshot.oid, path)) for path in sorted(paths, key=number))
+        return tuple(self._entry(snapshot.oid, path, paths[path]) for path in sorted(paths, key=number))
+
+    def _entry(self, oid: str, path: str, blob: str) -> Stored:
+        """An entry is written once, so the same object id at the same path was read before."""
+        known = self._known.get(path)
+        if known is None or known[0] != blob:
+            known = self._known[path] = (blob, decode(path, self._read(oid, path)))
+        return known[1]
 
     def load(self, snapshot: Snapshot, path: str, kind: type[T]) -> T | None:
         """A claim, cap, memory or result as its record; None when it does not exist."""

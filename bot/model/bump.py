@@ -55,7 +55,6 @@ class Rules(Struct, frozen=True, kw_only=True):
     handoff: str = "bumpbot-handoff"
     hosts: Literal["full", "alias", "none"] = "alias"
     repository: str = ""
-    compare_url: str = ""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -222,11 +221,10 @@ class World(Struct, frozen=True, kw_only=True):
     labellings: tuple[Labelling, ...] = ()
     me: str = ""
     wanted: Wanted | None = None
-    chain: str | None = None
 
 
 class Bump(Struct, frozen=True, kw_only=True):
-    """One candidate for one family on its way. `world.chain` tells why the ledger is not to be trusted, else None."""
+    """One candidate for one family on its way."""
 
     id: str
     now: datetime

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from bot.model.text import Text
 
 ARROWS = {"up": " ↑", "down": " ↓", "none": ""}
+STATS = {"p50": "median", "mean": "mean", "p90": "p90", "p99": "p99"}
 
 
 class Column(Protocol):
@@ -18,6 +19,9 @@ class Column(Protocol):
 
     @property
     def brief(self) -> int | None: ...
+
+    @property
+    def stat(self) -> str | None: ...
 
     @property
     def direction(self) -> Literal["up", "down", "none"]: ...

@@ -2,84 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from bot.model.text import Text
+from jinja2.runtime import Markup
+
 from bot.render.columns import Column
+from bot.render.safe import code, link, listed, name, plain
+from bot.render.words import Words
 
 
-def fixed(value: float, places: int) -> str:
+def fixed(value: float, places: int) -> Markup:
     """Half away from zero on the shortest decimal that means this float: 0.125 is 0.13, as a person would round it."""
     step = Decimal(1).scaleb(-places)
     text = format(Decimal(repr(float(value))).quantize(step, rounding=ROUND_HALF_UP), "f")
-    return text.removeprefix("-") if float(text) == 0 else text
+    return Markup(text.removeprefix("-") if float(text) == 0 else text)
 
 
-def change(column: Column, old: float, new: float) -> str:
-    """The delta as people read it: percent of the old value with its sign, or a plain difference for counts."""
-    if column.delta == "difference":
-        return signed(new - old, 0)
-    if column.delta == "points":
-        return f"{signed((new - old) * 100, 1)} pp"
-    return "N/A" if old == 0 else f"{signed((new / old - 1) * 100, 1)}%"
-
-
-def signed(value: float, places: int) -> str:
+def signed(value: float, places: int) -> Markup:
     text = fixed(value, places)
-    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+    return text if text.startswith("-") or float(text) == 0 else Markup(f"+{text}")
 
 
-def value(column: Column, number: float, *, brief: bool = False) -> str:
+def change(column: Column, old: float, new: float) -> Markup | None:
+    """The delta as people read it: percent of the old value with its sign, a plain difference for counts, percentage
+    points for shares; None where nothing can be divided by."""
+    if column.delta == "difference":
+        return signed(new - old, column.decimals)
+    if column.delta == "points":
+        return Markup(f"{signed((new - old) * 100, 1)} pp")
+    return None if old == 0 else Markup(f"{signed((new / old - 1) * 100, 1)}%")
+
+
+def value(column: Column, number: float, *, brief: bool = False) -> Markup:
     """One value in the metric's own precision."""
     return fixed(number, column.brief if brief and column.brief is not None else column.decimals)
 
 
-def sha(oid: str) -> str:
-    return f"`{oid[:9]}`"
+def rate(part: int, whole: int) -> Markup:
+    """`7 / 241`, to be followed by its percentage where there is one."""
+    return Markup(f"{part} / {whole}")
 
 
-def digest(text: str, places: int = 8) -> str:
+def percent(part: int, whole: int) -> Markup:
+    """`2.9%`, below one percent two decimals: `0.43%`."""
+    share = 100 * part / whole if whole else 0.0
+    return Markup(f"{fixed(share, 2 if 0 < share < 1 else 1)}%")
+
+
+def threshold(number: float) -> Markup:
+    """A gate's threshold with two decimals, more only where it has more: 0.90, 0.925."""
+    text = str(fixed(number, 4))
+    return Markup(re.sub(r"(\.\d\d\d*?)0+$", r"\1", text))
+
+
+def sha(oid: str) -> Markup:
+    return code(oid[:9])
+
+
+def ref(text: str) -> Markup:
+    """A commit short, a branch or tag as it is."""
+    return sha(text) if re.fullmatch(r"[0-9a-f]{40}", text) else code(text)
+
+
+def digest(text: str, places: int = 8) -> Markup:
     """`sha256:42e17a3c…`: enough to recognise; the whole stands in the recipe."""
     algorithm, _, rest = text.partition(":")
-    return f"`{algorithm}:{rest[:places]}…`"
+    return code(f"{algorithm}:{rest[:places]}…")
 
 
-def moment(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d %H:%M UTC")
+def moment(at: datetime) -> Markup:
+    return Markup(at.strftime("%Y-%m-%d %H:%M UTC"))
 
 
-def clock(at: datetime) -> str:
-    return at.strftime("%H:%M UTC")
+def clock(at: datetime) -> Markup:
+    return Markup(at.strftime("%H:%M UTC"))
 
 
-def day(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d")
+def day(at: datetime) -> Markup:
+    return Markup(at.strftime("%Y-%m-%d"))
 
 
-def code(text: object) -> str:
-    """A code span; a backtick in it would end it, so one cannot stand there."""
-    return "`" + str(text).replace("`", "'") + "`"
+def counted(number: int, noun: str) -> Markup:
+    """`1 line`, `3 lines`: English alone needs it."""
+    return Markup(f"{number} {noun}" if number == 1 else f"{number} {noun}s")
 
 
-def filters(language: str, glossary: Mapping[str, Text], metrics: Mapping[str, Column]) -> dict[str, Callable[..., Any]]:
+def filters(words: Words) -> dict[str, Callable[..., Any]]:
     """The filters of one language's templates."""
-    comma = {"en": ", ", "zh": "、"}[language]
 
-    def word(term: str) -> str:
-        """The one rendering a term has in this language."""
-        return str(getattr(glossary[term], language))
-
-    def listed(items: Iterable[object]) -> str:
-        return comma.join(str(item) for item in items)
+    def codes(items: Iterable[object]) -> Markup:
+        return listed((code(item) for item in items), words.comma)
 
     return {
-        "fixed": fixed, "signed": signed, "sha": sha, "digest": digest, "moment": moment, "clock": clock, "day": day,
-        "code": code, "word": word, "listed": listed, "own": lambda text: getattr(text, language),
-        "codes": lambda items: listed(code(item) for item in items),
-        "hours": lambda hours: fixed(hours, 0 if abs(hours) >= 10 else 1),
-        "known": lambda term: term in glossary,
-        "value": lambda number, metric: value(metrics[metric], number),
+        "fixed": fixed, "percent": percent, "rate": rate, "threshold": threshold, "counted": counted,
+        "sha": sha, "ref": ref, "digest": digest, "moment": moment, "clock": clock, "day": day,
+        "code": code, "codes": codes, "name": name, "link": link, "listed": lambda items: listed(items, words.comma),
+        "word": words.word, "told": words.told, "sentence": words.sentence, "own": lambda text: plain(words.own(text)),
+        "settings": words.settings,
     }

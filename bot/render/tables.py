@@ -4,112 +4,135 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from jinja2.runtime import Markup
+
 from bot.model.record import AttemptLine, Cell, RunLine, Table
 from bot.model.result import Score
-from bot.model.text import Text
-from bot.render.columns import ARROWS, Column
-from bot.render.filters import change, code, fixed, moment, sha, value
+from bot.render.columns import ARROWS, STATS, Column
+from bot.render.filters import change, fixed, moment, rate, sha, threshold, value
+from bot.render.safe import cell as safe_cell
+from bot.render.safe import code, link
+from bot.render.words import Words
+
+_LEFT, _RIGHT = "---", "---:"
 
 
 class Tables:
     """Draws the tables of one language; `shown` False puts a pointer in place of each."""
 
-    def __init__(self, language: str, glossary: Mapping[str, Text], metrics: Mapping[str, Column], *, shown: bool) -> None:
-        self._language, self._glossary, self._metrics, self._shown = language, glossary, metrics, shown
+    def __init__(self, words: Words, metrics: Mapping[str, Column], *, shown: bool) -> None:
+        self._words, self._metrics, self._shown = words, metrics, shown
 
-    def baseline(self, table: Table) -> str:
+    def baseline(self, table: Table) -> Markup:
         """One line a concurrency, the baseline's values alone."""
-        heads = [self._word("conc"), *(self._head(metric) for metric in table.metrics)]
+        heads = [self._words.word("conc"), *(self._head(metric) for metric in table.metrics)]
         rows = [[str(line.concurrency), *(self._old(cell) for cell in line.cells)] for line in table.lines]
         return self._draw(heads, rows)
 
-    def smoke(self, table: Table) -> str:
+    def smoke(self, table: Table) -> Markup:
         """One block a concurrency: a line a metric, baseline, smoke and delta side by side."""
+        if not self._shown:
+            return self._words.word("table-above")
         blocks = []
         for line in table.lines:
-            heads = [f"{self._word('conc')} {line.concurrency}", self._word("baseline"), self._word("smoke"), self._word("delta")]
+            heads = [f"{self._words.word('conc')} {line.concurrency}", *(self._words.word(term) for term in ("baseline", "smoke", "delta"))]
             rows = [[self._head(cell.metric), *self._three(cell)] for cell in line.cells]
-            blocks.append(self._draw(heads, rows))
-        return "\n\n".join(blocks)
+            blocks.append(self._draw(heads, rows, left=1))
+        return Markup("\n\n".join(blocks))
 
-    def interim(self, table: Table) -> str:
+    def interim(self, table: Table) -> Markup:
         """One line a concurrency, each cell `old → new (delta)` in the metric's brief precision."""
-        heads = [self._word("conc"), *(self._head(metric) for metric in table.metrics)]
+        heads = [self._words.word("conc"), *(self._head(metric) for metric in table.metrics)]
         rows = [[str(line.concurrency), *(self._arrow(cell) for cell in line.cells)] for line in table.lines]
         return self._draw(heads, rows)
 
-    def scores(self, scores: Sequence[Score]) -> str:
+    def scores(self, scores: Sequence[Score]) -> Markup:
         """Evals against their gate, and how many answers never came to an end."""
-        heads = [self._word(term) for term in ("conc", "eval", "score", "threshold", "baseline", "n", "cut-answers")]
+        terms = ("eval", "conc", "score", "threshold", "gate", "baseline", "n", "cut-answers")
         rows = [
-            [str(score.concurrency), code(f"{score.task} {score.metric}".strip()), fixed(score.value, 4),
-             "N/A" if score.threshold is None else fixed(score.threshold, 2), self._score_baseline(score), str(score.n),
-             f"{score.samples.cut} / {score.samples.n}" if score.samples else self._na("no-samples")]
+            [code(f"{score.task} {score.metric}"), str(score.concurrency), fixed(score.value, 4),
+             self._na(None, "no-threshold") if score.threshold is None else threshold(score.threshold), self._gate(score),
+             self._na(score.missing, "no-baseline") if score.baseline is None else fixed(score.baseline, 4),
+             str(score.n) if score.n else self._na(None, "no-count"),
+             rate(score.samples.cut, score.samples.n) if score.samples else self._na(None, "no-samples")]
             for score in scores
         ]
-        return self._draw(heads, rows)
+        return self._draw([self._words.word(term) for term in terms], rows, left=1)
 
-    def attempts(self, lines: Sequence[AttemptLine]) -> str:
-        heads = [self._word(term) for term in ("attempt", "head", "run", "result", "gpu-hours")]
+    def attempts(self, lines: Sequence[AttemptLine]) -> Markup:
+        terms = ("attempt", "head", "run", "result", "gpu-hours")
         rows = [
-            [self._attempt(line.number), sha(line.head), f"{line.run}/{line.attempt}" if line.run else "N/A",
-             self._word(line.result), fixed(line.gpu_hours, 1)]
+            [self._attempt(line.number), sha(line.head), f"{line.run}/{line.attempt}" if line.run else self._na(None, "not-started"),
+             self._words.told(line.result, "result"), fixed(line.gpu_hours, 1)]
             for line in lines
         ]
-        return self._draw(heads, rows)
+        return self._draw([self._words.word(term) for term in terms], rows, left=4)
 
-    def runs(self, runs: Sequence[RunLine]) -> str:
+    def runs(self, runs: Sequence[RunLine]) -> Markup:
         """Every run with its reason."""
-        heads = [self._word(term) for term in ("run", "workflow", "reason", "began", "conclusion", "gpu-hours")]
+        terms = ("run", "workflow", "reason", "began", "conclusion", "gpu-hours")
         rows = [
-            [f"[{run.id}/{run.attempt}]({run.url})", code(run.workflow), self._word(f"reason-{run.reason}"), moment(run.created),
-             self._word(f"conclusion-{run.conclusion or 'running'}"), fixed(run.gpu_hours, 1)]
+            [link(f"{run.id}/{run.attempt}", run.url), code(run.workflow), self._words.told(run.reason, "reason"), moment(run.created),
+             self._words.told(run.conclusion or "running", "conclusion"), fixed(run.gpu_hours, 1)]
             for run in runs
         ]
-        return self._draw(heads, rows)
+        return self._draw([self._words.word(term) for term in terms], rows, left=5)
 
-    def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 0) -> Markup:
+        """The first `left` columns hold words and stand on the left; the others hold numbers."""
         if not self._shown:
-            return self._word("table-above")
-        lines = [heads, ["---:" for _ in heads], *rows]
-        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+            return self._words.word("table-above")
+        rule = [_LEFT if index < left else _RIGHT for index in range(len(heads))]
+        lines = [[safe_cell(text) for text in heads], rule, *([safe_cell(text) for text in row] for row in rows)]
+        return Markup("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
-    def _head(self, metric: str) -> str:
-        column = self._metrics[metric]
-        unit = f" ({column.unit})" if column.unit and column.unit != "requests" else ""
-        return f"{getattr(column.name, self._language)}{unit}{ARROWS[column.direction]}"
+    def _head(self, metric: str) -> Markup:
+        """`median TTFT (s) ↓`; a metric may name another statistic than its own, as in `ttft:mean`."""
+        name, _, stat = metric.partition(":")
+        column = self._metrics[name]
+        said = self._words.own(column.name)
+        term = STATS.get(stat or column.stat or "")
+        titled = str(self._words.word(f"stat-{term}")).replace("{0}", said) if term else said
+        unit = self._words.aside(column.unit) if column.unit not in ("", "requests", "share") else ""
+        arrow = ARROWS[column.direction] if unit.endswith(")") or not unit else ARROWS[column.direction].strip()
+        return Markup(f"{titled}{unit}{arrow}")
 
-    def _old(self, cell: Cell) -> str:
-        return self._na(cell.missing) if cell.old is None else value(self._metrics[cell.metric], cell.old)
+    def _column(self, cell: Cell) -> Column:
+        return self._metrics[cell.metric.partition(":")[0]]
 
-    def _three(self, cell: Cell) -> tuple[str, str, str]:
-        column = self._metrics[cell.metric]
-        old = self._na(cell.missing) if cell.old is None else value(column, cell.old)
-        new = self._na(cell.missing) if cell.new is None else value(column, cell.new)
-        delta = "N/A" if cell.old is None or cell.new is None else change(column, cell.old, cell.new)
-        return old, new, delta
+    def _old(self, cell: Cell) -> Markup:
+        return self._na(cell.missing, "no-baseline") if cell.old is None else value(self._column(cell), cell.old)
 
-    def _arrow(self, cell: Cell) -> str:
-        column = self._metrics[cell.metric]
-        if cell.new is None:
-            return self._na(cell.missing)
-        new = value(column, cell.new, brief=True)
+    def _new_missing(self, cell: Cell) -> Markup:
+        """Why there is no new value. `missing` speaks of the old one where both are absent."""
+        return self._na(None if cell.old is None else cell.missing, "not-measured")
+
+    def _three(self, cell: Cell) -> tuple[Markup, Markup, Markup]:
+        new = self._new_missing(cell) if cell.new is None else value(self._column(cell), cell.new)
+        return self._old(cell), new, self._delta(cell)
+
+    def _delta(self, cell: Cell) -> Markup:
         if cell.old is None:
-            return f"{new} ({self._na(cell.missing)})"
-        return f"{value(column, cell.old, brief=True)} → {new} ({change(column, cell.old, cell.new)})"
+            return self._old(cell)
+        if cell.new is None:
+            return self._new_missing(cell)
+        return change(self._column(cell), cell.old, cell.new) or self._na(None, "zero-baseline")
 
-    def _score_baseline(self, score: Score) -> str:
-        return self._na(score.missing) if score.baseline is None else fixed(score.baseline, 4)
+    def _arrow(self, cell: Cell) -> Markup:
+        if cell.new is None:
+            return self._new_missing(cell)
+        new = value(self._column(cell), cell.new, brief=True)
+        delta = self._words.aside(self._delta(cell))
+        return Markup(f"{new}{delta}" if cell.old is None else f"{value(self._column(cell), cell.old, brief=True)} → {new}{delta}")
 
-    def _attempt(self, number: int | None) -> str:
+    def _gate(self, score: Score) -> Markup:
+        """Whether the gate held, in the words of an attempt's result."""
+        return self._na(None, "no-threshold") if score.passed is None else self._words.word("passed" if score.passed else "failed")
+
+    def _attempt(self, number: int | None) -> Markup:
         if number is None:
-            return self._word("final-sweep")
-        return self._word("initial-attempt") if number == 0 else f"{self._word('repair')} {number}"
+            return self._words.word("final-sweep")
+        return self._words.word("initial-attempt") if number == 0 else Markup(f"{self._words.word('repair')} {number}")
 
-    def _na(self, reason: str | None) -> str:
-        """N/A never stands alone: it has its reason beside it."""
-        known = reason is not None and f"missing-{reason}" in self._glossary
-        return f"N/A ({self._word(f'missing-{reason}')})" if known else "N/A"
-
-    def _word(self, term: str) -> str:
-        return str(getattr(self._glossary[term], self._language))
+    def _na(self, reason: str | None, otherwise: str) -> Markup:
+        return self._words.missing(reason, otherwise)

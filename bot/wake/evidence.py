@@ -15,9 +15,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from bot.diagnose.triage import triage
 from bot.diagnose.eval_cause import gate_cause
 from bot.diagnose.logs import Opened
+from bot.diagnose.triage import triage
 from bot.diagnose.words import node_of
 from bot.model.bump import Bump, JobFailure, Judged
 from bot.model.forge import Artifact
@@ -102,7 +102,12 @@ def _with_verdict(context: Context, bump: Bump, run: Run, judged: Judged) -> Jud
         earlier = next((one for one in bump.memory.judged if one.run == other.id), None)
         if other.stage == "smoke" and other.head == bump.tested_head and earlier:
             repeats += [row for row in earlier.rows if row.metric != "eval"]
-    verdict = compare(judged.rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics)
+    changed = any(wanted.serving_path_changed for wanted in bump.memory.applied)
+    reasons = (*baseline.notes, *(("serving-path-changed",) if changed else ()))
+    verdict = compare(
+        judged.rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics, scores=judged.scores,
+        accounting=judged.accounting, baseline_accounting=baseline.accounting, reasons=reasons,
+    )
     return msgspec.structs.replace(judged, verdict=verdict)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from bot import ledger as chains
 from bot.decide import decide
-from bot.errors import Broken, BumpbotError, Refusal
+from bot.errors import BadInput, Broken, BumpbotError, Refusal
 from bot.model.action import Action, Result
 from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested
@@ -30,6 +30,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     trouble: str | None = None
     ended: str | None = None
+    frozen: bool = False
 
 
 def wake(context: Context, event: Event) -> tuple[Report, ...]:
@@ -47,6 +48,9 @@ def wake(context: Context, event: Event) -> tuple[Report, ...]:
 def _guarded(context: Context, bump: str, event: Event, fresh: Bump | None) -> Report:
     try:
         return _look(context, bump, event, fresh)
+    except (BadInput, Broken) as error:
+        # What cannot be read cannot be trusted: an entry that fails its schema freezes the bump like a broken chain.
+        return Report(bump=bump, steps=0, trouble=f"frozen: {error}", frozen=True)
     except BumpbotError as error:
         return Report(bump=bump, steps=0, trouble=str(error))
 
@@ -56,8 +60,9 @@ def _look(context: Context, bump: str, event: Event, fresh: Bump | None) -> Repo
     for _ in range(LOOKS):
         snapshot = context.ledger.tip()
         entries = context.ledger.entries(snapshot, bump)
-        broken = chains.verify(entries)
-        if entries and not broken and chains.pending(entries):
+        if (fault := _fault(context, entries)) is not None:
+            return Report(bump=bump, steps=steps, trouble=f"frozen: {fault}", frozen=True)
+        if chains.pending(entries):
             if not _finish(context, snapshot, bump, entries):
                 return Report(bump=bump, steps=steps, trouble="another wake is at work on it")
             continue
@@ -65,10 +70,8 @@ def _look(context: Context, bump: str, event: Event, fresh: Bump | None) -> Repo
         if memory.closed:
             return Report(bump=bump, steps=steps, ended=memory.ended.outcome.value if memory.ended else None)
         since = entries[0].entry.at if entries else context.clock.now()
-        facts = _facts(context, before, memory, entries, broken, since)
+        facts = observe(context, before, memory, since=since)
         actions = decide(facts, event)
-        if facts.world.chain is not None:
-            return Report(bump=bump, steps=steps, trouble=f"frozen: {facts.world.chain}")
         if not actions or actions == last:
             return Report(bump=bump, steps=steps)
         last = actions if _step(context, snapshot, facts, entries, event, actions) else ()
@@ -76,14 +79,16 @@ def _look(context: Context, bump: str, event: Event, fresh: Bump | None) -> Repo
     return Report(bump=bump, steps=steps, trouble=f"still not at rest after {LOOKS} looks; the next wake goes on")
 
 
-def _facts(context: Context, before: Bump, memory: Memory, entries: Sequence[Stored], broken: Broken | None, since) -> Bump:
-    bump = observe(context, before, memory, chain=str(broken) if broken else None, since=since)
-    pull = bump.world.pull
-    told = comments.receipt_of(pull.body) if pull and entries and not broken else None
-    short = chains.check_receipt(entries, told.n, told.sha256) if told else None
-    if short is None:
-        return bump
-    return msgspec.structs.replace(bump, world=msgspec.structs.replace(bump.world, chain=str(short)))
+def _fault(context: Context, entries: Sequence[Stored]) -> Broken | None:
+    """What is wrong with a bump's chain, asked before anything is done from it: in itself, or beside the receipt that
+    the pull request holds. A branch that was set back holds a chain that is whole and too short."""
+    broken = chains.verify(entries)
+    claims = [stored.entry for stored in entries if stored.entry.facts is not None]
+    if broken is not None or not claims or claims[-1].facts is None:
+        return broken
+    pull = context.forge.pull_of_branch(claims[-1].facts.subject.rules.branch)
+    told = comments.receipt_of(pull.body) if pull else None
+    return chains.check_receipt(entries, told.n, told.sha256) if told else None
 
 
 def _step(context: Context, snapshot: Snapshot, bump: Bump, entries: Sequence[Stored], event: Event,

@@ -15,7 +15,7 @@ from bot.wake.context import Context
 from bot.wake.wanted import wanted
 
 
-def observe(context: Context, before: Bump, memory: Memory, *, chain: str | None, since: datetime) -> Bump:
+def observe(context: Context, before: Bump, memory: Memory, *, since: datetime) -> Bump:
     """The facts now. `before` is the last look's record, `memory` what came of its actions, `since` the bump's beginning."""
     replace = msgspec.structs.replace
     bump = replace(before, now=context.clock.now(), memory=memory)
@@ -27,7 +27,7 @@ def observe(context: Context, before: Bump, memory: Memory, *, chain: str | None
     found = runs.ours(context.forge, bump, labellings, since=since - timedelta(minutes=1), pattern=pattern) if pull else ()
     world = World(
         pull=pull, foreign_head=_foreign(context, bump, pull), base_tip=base_tip, runs=found,
-        changelog=_changelog(context, bump, base_tip, pull), labellings=labellings, me=context.forge.me(), chain=chain,
+        changelog=_changelog(context, bump, base_tip, pull), labellings=labellings, me=context.forge.me(),
     )
     bump = replace(bump, world=world)
     judged = tuple(evidence.judge(context, bump, run, memory.judged) for run in found)

@@ -134,7 +134,6 @@ SITUATIONS = [
      "Finishing", [SetDraft]),
     ("what a person took is left as they made it",
      bump("proposal", runs=(GREEN,), labels=(LABEL,), memory=ended(Outcome.HANDED_OFF, Cause.PERSON)), "Finishing", []),
-    ("a broken ledger freezes the bump", bump("proposal", world={"chain": "shortened"}), "Frozen", []),
 ]
 
 

@@ -12,6 +12,7 @@ import pytest
 from bot.errors import BadInput, Refusal
 from bot.layout import Layout, load
 from bot.recipe import edit
+from bot.recipe.diff import unified
 from bot.recipe.engine import follows, moved, stated
 from bot.recipe.scope import prove
 from bot.recipe.shelf import Shelf, matches
@@ -73,8 +74,8 @@ class TestLinkedFiles:
     def test_provenance_keeps_its_own_form_of_the_registry(self, excerpt: Any, inferencex: Layout) -> None:
         made = edit.move(excerpt, inferencex, [TRT], "nvcr.io#nvidia/tensorrt-llm/release:1.3.0rc25")
         recipe = next(data.decode() for path, data in made.files.items() if path.startswith(ROOT))
-        assert 'container: "nvcr.io#nvidia/tensorrt-llm/release:1.3.0rc25"' in recipe
-        assert 'image: "nvcr.io/nvidia/tensorrt-llm/release:1.3.0rc25"' in recipe
+        assert "container: nvcr.io#nvidia/tensorrt-llm/release:1.3.0rc25\n" in recipe
+        assert "image: nvcr.io/nvidia/tensorrt-llm/release:1.3.0rc25\n" in recipe
         assert "tensorrt_llm: " in recipe and "1.3.0rc24" not in recipe
 
     def test_an_alias_stays_and_is_told(self, make_tree: Any, inferencex: Layout) -> None:
@@ -204,15 +205,11 @@ class TestTheDiff:
         (b"a\r\n", b"b\r\n", ["-a\r", "+b\r"]),
     ])
     def test_is_what_git_writes(self, before: bytes, after: bytes, lines: list[str]) -> None:
-        from bot.recipe.diff import unified
-
         text = unified({"x/y": before}, {"x/y": after})
         assert text.split("\n")[:3] == ["diff --git a/x/y b/x/y", "--- a/x/y", "+++ b/x/y"]
         assert text.split("\n")[4:-1] == lines
 
     def test_counts_lines_of_the_whole_file(self) -> None:
-        from bot.recipe.diff import unified
-
         before = b"".join(b"%d\n" % n for n in range(100))
         text = unified({"f": before}, {"f": before.replace(b"\n50\n", b"\nx\n")})
         assert "@@ -48,7 +48,7 @@\n" in text
@@ -253,4 +250,3 @@ class TestTheWholeRepository:
         assert len(found) == 208 and len({one.image for one in found}) == 94
         assert {one.key for one in found if one.disagreements} == {
             "dsv4-fp4-gb200-dynamo-vllm-mtp2", "dsv4-fp4-gb200-dynamo-vllm-mtp2-nosynthetic"}
-

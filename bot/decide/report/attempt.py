@@ -31,7 +31,7 @@ def attempt(bump: Bump, run: Run, *, next_: str) -> Attempt:
         runs=tuple(run_line(bump, smoke) for smoke in smokes),
         comparisons=() if number else plan.comparisons,
         failures=failures(bump, run, judged),
-        table=table(bump, judged.rows, SMOKE_COLUMNS, run.id) if judged else None,
+        table=table(bump, judged.rows, judged.accounting, SMOKE_COLUMNS, run.id) if judged else None,
         scores=judged.scores if judged else (),
         accounting=judged.accounting if judged else (),
         baseline_accounting=tuple(

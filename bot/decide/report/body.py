@@ -66,7 +66,7 @@ def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:
     for number, head in enumerate(tested):
         runs = [run for run in bump.world.runs if run.stage == "smoke" and run.head == head.sha]
         lines.append(_line(number, head.sha, runs))
-    sweeps = [run for run in bump.world.runs if run.stage == "sweep" and run.conclusion != "skipped"]
+    sweeps = [run for run in bump.world.runs if run.stage == "sweep" and any(job.role != "other" for job in run.jobs)]
     if sweeps:
         newest = max(sweeps, key=lambda run: (run.created, run.id))
         lines.append(_line(None, newest.head, [newest]))
@@ -85,7 +85,7 @@ def _result(run: Run | None) -> str:
     """A word of the glossary: waiting, running, passed, failed or cancelled, judged by job."""
     if run is None:
         return "waiting"
-    if failed_jobs(run) and run.conclusion != "cancelled":
+    if any(job.conclusion != "cancelled" for job in failed_jobs(run)):
         return "failed"
     if not run.terminal:
         return "running"

@@ -9,12 +9,16 @@ from bot.decide.phase import SweepDue, needs_approval, phase_of
 from bot.model.bump import Bump, Ended, JobFailure, Judged
 from bot.model.outcome import ENDINGS, Mover
 from bot.model.record import Cell, Failure, Line, RunLine, State, Table
-from bot.model.result import Row
+from bot.model.result import Accounting, Row
 from bot.model.run import Run
 
 # What people compare first, in the order of the seed's tables.
 COLUMNS = ("tput_per_gpu", "output_tput", "ttft", "itl", "intvty")
 SMOKE_COLUMNS = ("tput_per_gpu", "output_tput", "input_tput", "ttft", "itl", "intvty", "profiled_requests")
+
+
+# Which statistic stands for a metric where a file gives several.
+STATS = {"p50": 0, None: 1, "mean": 2}
 
 
 def spent(run: Run) -> float:
@@ -40,7 +44,6 @@ def state(bump: Bump, ended: Ended | None) -> State:
 
 
 PHASE_WORDS = {
-    "Frozen": "frozen",
     "Opening": "proposed",
     "Taken": "handed-off",
     "SmokeDue": "smoke-due",
@@ -59,7 +62,8 @@ PHASE_WORDS = {
 
 
 def run_line(bump: Bump, run: Run) -> RunLine:
-    url = f"{bump.subject.rules.compare_url}/actions/runs/{run.id}"
+    web = bump.world.pull.url.rpartition("/pull/")[0] if bump.world.pull else ""
+    url = f"{web}/actions/runs/{run.id}"
     return RunLine(
         id=run.id, attempt=run.attempt, workflow=run.workflow, reason=run.reason, created=run.created,
         conclusion=run.conclusion, gpu_hours=spent(run), url=url,
@@ -85,11 +89,11 @@ def failures(bump: Bump, run: Run, judged: Judged | None) -> tuple[Failure, ...]
     return tuple(failure(bump, failed, run.attempt) for failed in (judged.failures if judged else ()))
 
 
-def table(bump: Bump, rows: Iterable[Row], columns: tuple[str, ...], run: int) -> Table | None:
+def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], columns: tuple[str, ...], run: int) -> Table | None:
     """New values beside the frozen baseline's, one line a concurrency that was measured; None when nothing was."""
-    new = {(row.point.concurrency, row.metric): row.value for row in rows if row.metric != "eval"}
     baseline = bump.subject.plan.baseline
-    old = values(baseline.rows) if baseline else {}
+    old = values(baseline.rows, baseline.accounting) if baseline else {}
+    new = values(rows, accounting)
     measured = sorted({concurrency for concurrency, metric in new if metric in columns})
     if not measured:
         return None
@@ -100,8 +104,15 @@ def table(bump: Bump, rows: Iterable[Row], columns: tuple[str, ...], run: int) -
     return Table(metrics=columns, lines=lines, runs=(run,), baseline_run=baseline.run if baseline else None)
 
 
-def values(rows: Iterable[Row]) -> dict[tuple[int, str], float]:
-    return {(row.point.concurrency, row.metric): row.value for row in rows if row.metric != "eval"}
+def values(rows: Iterable[Row], accounting: Iterable[Accounting] = ()) -> dict[tuple[int, str], float]:
+    """One value a point and metric: the median where there is one, since that is what the tables say they show."""
+    found = {(counted.concurrency, "profiled_requests"): float(counted.profiled) for counted in accounting}
+    chosen: dict[tuple[int, str], int] = {}
+    for row in rows:
+        key, rank = (row.point.concurrency, row.metric), STATS.get(row.stat, len(STATS))
+        if row.metric != "eval" and rank < chosen.get(key, len(STATS) + 1):
+            found[key], chosen[key] = row.value, rank
+    return found
 
 
 def _cell(metric: str, concurrency: int, old: dict[tuple[int, str], float], new: dict[tuple[int, str], float]) -> Cell:

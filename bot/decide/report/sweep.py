@@ -33,7 +33,7 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         evals=sum(job.role == "eval" for job in run.latest_jobs),
         concurrencies=tuple(sorted({job.concurrency for job in points if job.concurrency is not None})),
         progress=progress,
-        table=table(bump, judged.rows, PROFILED, run.id) if judged else None,
+        table=table(bump, judged.rows, judged.accounting, PROFILED, run.id) if judged else None,
         accounting=judged.accounting if judged else (),
         scores=judged.scores if judged else (),
         failures=failures(bump, run, judged),

@@ -1,0 +1,23 @@
+"""How far a run is, in the short names people use: c4 for a point, eval c4 for its eval."""
+
+from __future__ import annotations
+
+from bot.decide.phase import failed_jobs
+from bot.model.bump import Bump, Update
+from bot.model.run import Job, Run
+
+
+def progress(bump: Bump, run: Run) -> Update:
+    """Which points and evals passed, run, wait and failed, by their short names."""
+    jobs = [job for job in run.latest_jobs if job.role != "other"]
+
+    def names(*states: str) -> tuple[str, ...]:
+        return tuple(short(job) for job in jobs if (job.conclusion or job.status) in states)
+
+    failed = tuple(short(job) for job in jobs if job in failed_jobs(run))
+    return Update(at=bump.now, passed=names("success"), running=names("in_progress"), queued=names("queued"), failed=failed)
+
+
+def short(job: Job) -> str:
+    """c4 for a point, eval c4 for its eval."""
+    return f"{'eval ' if job.role == 'eval' else ''}c{job.concurrency}"

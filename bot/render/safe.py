@@ -1,0 +1,72 @@
+"""Values as Markdown that can only be text: whatever a value holds, it is never markup, a new line or a hidden marker.
+
+Records hold names that others chose (tags, tasks, options, errors). A template's `{{ value }}` is made plain here unless a
+filter has made it Markdown already, so that forgetting a filter shows a backslash and opens no hole (SECURITY.md 8).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from jinja2.runtime import Markup
+
+_SPECIAL = re.compile(r"[\\*\[\]<>~$]|&(?=#?[A-Za-z0-9]+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_BLOCK = re.compile(r"^(?:(?P<bullet>[-+=#])(?=[\s=#+-]|$)|(?P<number>\d{1,9})(?P<after>[.)])(?=\s|$))")
+_BARE = re.compile(r"[A-Za-z0-9_.:/+-]{1,120}")
+_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:/[A-Za-z0-9._~/:,=+-]*)?")
+
+
+def plain(value: object) -> Markup:
+    """Text that renders as itself. RuntimeError for None: a template that prints one forgot to ask."""
+    if isinstance(value, Markup):
+        return value
+    if value is None or isinstance(value, bool):
+        raise RuntimeError(f"a template prints {value}: nothing was posted")
+    if isinstance(value, (int, float)):
+        return Markup(str(value))
+    text = _SPECIAL.sub(lambda found: "\\" + found.group(), _one_line(value))
+    return Markup(_BLOCK.sub(_unblocked, text))
+
+
+def code(value: object) -> Markup:
+    """A code span, empty for an empty value. A backtick in it would end it and `<!--` would forge one of our markers."""
+    text = _one_line(value).replace("<!--", "<! --")
+    return Markup(f"`{text}`" if text else "")
+
+
+def name(value: object) -> Markup:
+    """A short name bare where its letters are harmless ones, else as a code span of at most 120 characters."""
+    text = str(value)
+    return plain(text) if _BARE.fullmatch(text) else code(text if len(text) <= 120 else f"{text[:119]}…")
+
+
+def link(value: object, url: str) -> Markup:
+    """A link without its query; the text alone where the address is none that a forge would have given us."""
+    bare = urlsplit(url)._replace(query="", fragment="").geturl() if _plain_url(url) else ""
+    return Markup(f"[{plain(value)}]({bare})") if _URL.fullmatch(bare) else plain(value)
+
+
+def listed(items: Iterable[object], comma: str) -> Markup:
+    return Markup(comma.join(str(plain(item)) for item in items))
+
+
+def cell(value: object) -> str:
+    """A cell of a table: its pipes escaped once, however many backslashes stood before them."""
+    return re.sub(r"\\*\|", r"\\|", str(plain(value)))
+
+
+def _one_line(value: object) -> str:
+    return " ".join(str(value).replace("`", "'").split())
+
+
+def _unblocked(found: re.Match[str]) -> str:
+    return f"\\{found['bullet']}" if found["bullet"] else f"{found['number']}\\{found['after']}"
+
+
+def _plain_url(url: str) -> bool:
+    try:
+        return bool(urlsplit(url).hostname)
+    except ValueError:
+        return False

@@ -1,0 +1,127 @@
+"""Layout files: presets, plain repositories, faults with file, line and key, and what rooms ask of a layout."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from bot.errors import BadInput
+from bot.layout import Layout, family, hardware, load, platform, resolve, rules, schema, source_of
+
+PRESETS = {path.stem: path.read_text() for path in (Path(__file__).parents[2] / "bot" / "layout" / "presets").glob("*.yml")}
+PLAIN = """version: 1
+recipes:
+  - files: deploy/*.yaml            # globs
+    key: .name
+    image: [.image]
+allow: [docker.io/vllm/vllm-openai, docker.io/lmsysorg/sglang]
+"""
+
+
+@pytest.fixture(scope="module")
+def inferencex() -> Layout:
+    return resolve("preset: inferencex\n", PRESETS)
+
+
+class TestPlainFiles:
+    def test_six_lines_are_enough(self) -> None:
+        layout = load(PLAIN)
+        assert layout.recipes[0].globs == ("deploy/*.yaml",) and layout.recipes[0].image == (".image",)
+        assert layout.allow == ("docker.io/vllm/vllm-openai", "docker.io/lmsysorg/sglang")
+        assert (layout.generator, layout.changelog, layout.smoke) == ("none", None, None)
+
+    def test_bytes_are_taken_too(self) -> None:
+        assert load(PLAIN.encode()) == load(PLAIN)
+
+
+class TestPresets:
+    @pytest.mark.parametrize("name", sorted(PRESETS))
+    def test_stand_alone_and_fit_the_schema(self, name: str) -> None:
+        assert load(PRESETS[name], file=name).recipes
+        assert jsonschema_rs.validator_for(schema()).is_valid(yaml.safe_load(PRESETS[name]))
+
+    def test_a_file_says_what_differs(self) -> None:
+        text = "preset: inferencex\nbase: dev\nsmoke: {ref: dev, inputs: {fail-fast: 'false'}}\nallow: [docker.io/a/b]\n"
+        layout = resolve(text, PRESETS)
+        assert layout.smoke is not None
+        assert (layout.base, layout.smoke.ref, layout.smoke.workflow) == ("dev", "dev", "e2e-tests.yml")
+        assert layout.smoke.inputs["fail-fast"] == "false" and layout.smoke.inputs["ref"] == "{head}"
+        assert layout.allow == ("docker.io/a/b",)
+
+    def test_the_guest_preset_holds_the_guests_words(self, inferencex: Layout) -> None:
+        assert inferencex.smoke is not None and inferencex.sweep is not None
+        assert inferencex.smoke.inputs["generate-cli-command"] == "test-config --config-files {file} --config-keys {key} --trim-conc"
+        assert inferencex.smoke.title == "e2e Test - {test-name}"
+        assert (inferencex.sweep.label, inferencex.sweep.drafts, inferencex.sweep.needs) == (
+            "full-sweep-enabled", False, "perf-changelog.yaml")
+        assert "@Klaud-Cold" in inferencex.forbidden and "/reuse-sweep-run" in inferencex.forbidden
+
+    def test_an_unknown_preset_lists_the_known(self) -> None:
+        with pytest.raises(BadInput, match=r"\.github/bumpbot.yml:1: preset: no preset is called 'x': presets: inferencex, own"):
+            resolve("preset: x\n", PRESETS)
+
+
+class TestFaults:
+    @pytest.mark.parametrize(("text", "said"), [
+        ("version: 1\nrecipes:\n- files: a\n  imag: [.x]\n", "f.yml:4: recipes.0.imag: unknown key"),
+        ("version: 2\n", "f.yml:1: version"),
+        ("version: 1\n", "recipes: no recipes are named"),
+        ("recipes:\n- key: .name\n", "f.yml:2: recipes.0.files: no files are named"),
+        ("recipes: [{files: ../x}]\n", "recipes.0.files: leaves the repository"),
+        (PLAIN + "sweep: {workflow: w.yml, start: label}\n", "f.yml:7: sweep.label: a sweep by label needs the label"),
+        (PLAIN + "sweep: {workflow: w.yml, label: a, primary: [b]}\n", "sweep.label: is not among the primary labels"),
+        (PLAIN + "smoke: {inputs: {}}\n", "smoke.workflow: no workflow is named"),
+        (PLAIN + "smoke: {workflow: w.yml, inputs: {x: '{secret}'}}\n", "{secret} is not known"),
+        (PLAIN + "changelog: {file: c.yaml, pull: https://x/1}\n", "changelog.pull: has no {number}"),
+        (PLAIN + "baselines: {url: 'http://example.org'}\n", "baselines.url: not an https address"),
+        (PLAIN + "sources: {a/b: git@github.com:a/b}\n", "sources.a/b: not an https address"),
+        (PLAIN + "repository: just-a-name\n", "repository: not an owner/name"),
+        (PLAIN + "branch: ' x'\n", "branch: not a branch prefix"),
+        (PLAIN.replace("vllm-openai,", "vllm-openai:v1,"), "f.yml:6: allow.0: not a registry/repository"),
+        (PLAIN + "hardware: {h200: {platform: Linux}}\n", "f.yml:7: hardware"),
+        (PLAIN + "a: &x 1\nb: *x\n", "aliases are not read here"),
+        (PLAIN + "version: 1\n", "version: this key stands twice"),
+        ("- 1\n", "f.yml"),
+        ("a: [\n", "f.yml:2: not YAML"),
+    ])
+    def test_name_file_line_and_key(self, text: str, said: str) -> None:
+        with pytest.raises(BadInput) as caught:
+            load(text, file="f.yml")
+        assert said in str(caught.value) and "\n" not in str(caught.value)
+
+    def test_a_preset_keeps_the_line_of_the_file_that_is_wrong(self) -> None:
+        with pytest.raises(BadInput, match=r"f.yml:3: smoke.inputs.x: \{oops\} is not known"):
+            load("preset: own\nsmoke:\n  inputs: {x: '{oops}'}\n", file="f.yml", presets=PRESETS)
+
+
+class TestQuestions:
+    @pytest.mark.parametrize(("runner", "arm", "digests"), [
+        ("cluster:gb200-nv", True, "proven"), ("gb200", True, "unproven"), ("gb300", True, "proven"), ("cluster:gb300-nv", True, "proven"),
+        ("b200-dgxc", False, "unproven"), ("cluster:h200-dgxc", False, "proven"), ("mi355x-disagg", False, "unproven"), ("new", False, "unproven")])
+    def test_hardware_is_found_by_its_longest_name(self, inferencex: Layout, runner: str, arm: bool, digests: str) -> None:
+        assert platform(inferencex, runner) == ("linux/arm64" if arm else "linux/amd64")
+        assert hardware(inferencex, runner).digests == digests
+
+    def test_families_fold_the_mtp_sibling_and_the_named_groups(self, inferencex: Layout) -> None:
+        keys = ("a-mtp", "b", "a", "dsv4-fp4-gb200-dynamo-vllm-mtp2", "dsv4-fp4-gb200-dynamo-vllm-mtp2-nosynthetic", "a-mtp-mtp")
+        assert family(inferencex, "a", keys) == ("a-mtp", "a")
+        assert family(inferencex, "a-mtp", keys) == ("a-mtp", "a", "a-mtp-mtp")
+        assert family(inferencex, "b", keys) == ("b",)
+        assert len(family(inferencex, keys[3], keys)) == 2 and "zz" not in family(inferencex, "zz", keys)
+
+    def test_engine_sources_go_by_repository(self, inferencex: Layout) -> None:
+        assert source_of(inferencex, "docker.io/vllm/vllm-openai") == "https://github.com/vllm-project/vllm"
+        assert source_of(inferencex, "nvcr.io/nvidia/tensorrt-llm/release") == "https://github.com/NVIDIA/TensorRT-LLM"
+        assert source_of(inferencex, "docker.io/library/nginx") is None
+
+    def test_a_bump_gets_the_layouts_rules(self, inferencex: Layout) -> None:
+        found = rules(inferencex, branch="bumpbot/k1")
+        assert found.sweep.start == "label" and found.sweep.label == "full-sweep-enabled" and not found.sweep.drafts
+        assert (found.branch, found.base, found.changelog, found.style) == ("bumpbot/k1", "main", True, "full")
+
+    def test_the_schema_is_json(self) -> None:
+        assert json.loads(json.dumps(schema()))["$ref"]
