@@ -32,7 +32,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 def append(data: bytes, entry: Entry, style: Changelog) -> bytes:
     """The file with one entry more; its first bytes are `data`. BadInput when `data` or the entry breaks the rules."""
-    for problem in _file_problems(data, style) if data else ():
+    for problem in _parsed(data, style)[0] if data else ():
         raise BadInput(problem, "mend the file on its main branch first", file=style.file)
     gap = b"" if not data or data.endswith(b"\n\n") else b"\n"
     made = data + gap + text_of(entry, style).encode()
@@ -59,15 +59,15 @@ def check(base: bytes, head: bytes, style: Changelog, *, link: str | None = None
     is the address a new entry must carry; without it any of the house's form will do. An old entry's link may be
     corrected, alone.
     """
-    problems = _file_problems(head, style)
+    problems, new = _parsed(head, style)
     if problems or base == head:
         return problems
-    old, new = (_entries(base, style) if base else []), _entries(head, style)
-    problems = tuple(problem for at, entry in enumerate(new) for problem in _shape(entry, at + 1, style))
-    if problems:
-        return problems
+    old = _parsed(base, style, strictly=False)[1] if base else []
+    shapes = tuple(problem for at, entry in enumerate(new) for problem in _shape(entry, at + 1, style))
+    if shapes:
+        return shapes
     if len(new) > len(old):
-        return (*_old_kept(old, new, style), *_appended(base, head, len(new) - len(old), style),
+        return (*_old_kept(old, new), *_appended(base, head, len(new) - len(old), style),
                 *(problem for entry in new[len(old):] for problem in _link_problem(entry, style, link)))
     return _corrected(base, head, old, new, style)
 
@@ -105,32 +105,24 @@ def _refuse(entry: Entry, style: Changelog) -> None:
                            file=style.file, key=style.description)
 
 
-def _file_problems(data: bytes, style: Changelog) -> tuple[str, ...]:
-    """What is wrong with the file by itself."""
-    if not data:
-        return ("the file is empty",)
-    named = (("does not end with a newline", not data.endswith(b"\n")), ("contains a CR", b"\r" in data),
-             ("contains a tab", b"\t" in data), ("contains a NUL", b"\0" in data))
+def _parsed(data: bytes, style: Changelog, *, strictly: bool = True) -> tuple[tuple[str, ...], list[Any]]:
+    """What is wrong with the file by itself, and its entries. A base is history: only what it says counts."""
+    named = (("the file is empty", not data), ("does not end with a newline", not data.endswith(b"\n")),
+             ("contains a CR", b"\r" in data), ("contains a tab", b"\t" in data), ("contains a NUL", b"\0" in data))
     found = tuple(reason for reason, bad in named if bad)
-    if found:
-        return found
+    if found and strictly:
+        return found[:1] if not data else found, []
     try:
         document = Document(data, style.file)
         entries = value(document.roots[0]) if document.roots else None
     except BadInput as error:
-        return (str(error),)
+        return (str(error),), []
     if not isinstance(entries, list):
-        return ("is not a list of entries",)
+        return ("is not a list of entries",), []
     starts = sum(line.startswith(f"- {style.keys}:") for line in document.text.splitlines())
-    if starts != len(entries):
-        return (f"has {starts} lines starting `- {style.keys}:` and {len(entries)} entries",)
-    return ()
-
-
-def _entries(data: bytes, style: Changelog) -> list[Any]:
-    document = Document(data, style.file)
-    made = value(document.roots[0]) if document.roots else []
-    return made if isinstance(made, list) else []
+    if starts != len(entries) and strictly:
+        return (f"has {starts} lines starting `- {style.keys}:` and {len(entries)} entries",), entries
+    return (), entries
 
 
 def _shape(entry: Any, number: int, style: Changelog) -> list[str]:
@@ -151,7 +143,7 @@ def _texts(given: Any) -> bool:
     return isinstance(given, list) and bool(given) and all(isinstance(item, str) for item in given)
 
 
-def _old_kept(old: list[Any], new: list[Any], style: Changelog) -> list[str]:
+def _old_kept(old: list[Any], new: list[Any]) -> list[str]:
     return [f"entry {at + 1} of history changed" for at, entry in enumerate(old) if entry != new[at]][:1]
 
 

@@ -26,7 +26,8 @@ def _one(path: str, old: bytes, new: bytes) -> str:
 
 def _lines(data: bytes) -> list[str]:
     text = data.decode("utf-8", "surrogateescape")
-    return [line + "\n" for line in text.split("\n")[:-1]] + ([text.rsplit("\n", 1)[-1]] if not text.endswith("\n") and text else [])
+    *whole, rest = text.split("\n")
+    return [*(line + "\n" for line in whole), *([rest] if rest else [])]
 
 
 def _common(first: list[str], second: list[str]) -> list[str]:

@@ -93,8 +93,3 @@ def _refuse_shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> None
         shared = sorted(file for _, file in references(home, home.entry.linked) if file in touched)
         if shared:
             raise Refusal(f"{shared[0]} is shared with {key}", f"name {key} too, or edit neither")
-
-
-def lines(edit: Edit) -> tuple[tuple[str, int], ...]:
-    """(file, line) of every line that the edit changes, in order."""
-    return tuple(sorted({(site.file, site.line) for site in edit.sites if site.file in edit.files}))

@@ -26,9 +26,10 @@ def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
     said = _settings(shelf, layout, home, found.linked)
     return Recipe(key=key, file=home.file, image=found.image, sites=tuple(place.site for place in found.places),
                   model=facts.get("model", ""), hardware=facts["hardware"], framework=facts.get("framework", ""),
-                  precision=facts.get("precision", ""), prefix=facts.get("prefix", ""), points=matrix.points(shelf, layout, key), linked=found.linked,
-                  settings=said, notes=(*found.disagreements, *found.notes,
-                                        *(f"{text} names a file outside this repository" for text in found.absent)))
+                  precision=facts.get("precision", ""), prefix=facts.get("prefix", ""),
+                  points=matrix.points(shelf, layout, key), linked=found.linked, settings=said,
+                  notes=(*found.disagreements, *found.notes,
+                         *(f"{text} names a file outside this repository" for text in found.absent)))
 
 
 def read_all(tree: Tree | Shelf, layout: Layout) -> tuple[Recipe, ...]:

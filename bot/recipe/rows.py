@@ -50,6 +50,7 @@ def workload(row: Mapping[str, Any]) -> str:
 
 
 def concurrencies(row: Mapping[str, Any]) -> list[int]:
+    """The concurrencies one row measures: several for a fixed multi-node row, which runs them on one server."""
     return list(row["conc"]) if isinstance(row["conc"], list) else [row["conc"]]
 
 

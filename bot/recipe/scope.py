@@ -12,7 +12,7 @@ from bot.layout.records import Layout
 from bot.model.recipe import Edit, Point, Scope
 from bot.ports import Tree
 from bot.recipe import matrix
-from bot.recipe.shelf import Shelf, matches
+from bot.recipe.shelf import Shelf
 
 
 class Overlay:
@@ -48,11 +48,6 @@ def prove(tree: Tree | Shelf, layout: Layout, family: Collection[str], edit: Edi
     """The edit with its scope: every recipe of the layout is generated before and after."""
     before, after = Shelf.of(tree), Shelf(Overlay(tree, edit.files))
     return msgspec.structs.replace(edit, scope=compare(_all(before, layout), _all(after, layout), family))
-
-
-def outside(layout: Layout, edit: Edit) -> tuple[str, ...]:
-    """Files of an edit that stand outside what the layout lets repairs change."""
-    return tuple(path for path in sorted(edit.files) if not any(matches(glob, path) for glob in layout.scope.files))
 
 
 def rows_differ(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> tuple[int, bool]:

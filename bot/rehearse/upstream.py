@@ -13,6 +13,7 @@ from bot.rehearse.declaration import Count, Text
 from bot.rehearse.registry import Moment
 
 Sha = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
+Point = Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{40}|main)$")]
 
 
 class UpstreamCommit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,10 +27,10 @@ class UpstreamCommit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class Comparison(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What GitHub's compare route answers for `base...head`; `commits` are those of head alone, oldest first, and may
-    be fewer than `ahead`: only those that somebody named. `merge_base` null: the histories share nothing."""
+    be fewer than `ahead`: only those that somebody named. `main` is the tip of the main line when the story plays. `merge_base` null: the histories share nothing."""
 
-    base: Sha
-    head: Sha
+    base: Point
+    head: Point
     merge_base: Sha | None
     ahead: Count
     behind: Count

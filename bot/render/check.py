@@ -5,43 +5,65 @@ Other people's bots with write tokens read these comments; `@claude` in one star
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-_FENCE = re.compile(r"(?ms)^```.*?^```\s*$")
-_SPAN = re.compile(r"`[^`\n]*`")
-_MENTION = re.compile(r"(?<![A-Za-z0-9_./@-])@(?!sha256:)[A-Za-z0-9][A-Za-z0-9-]{0,38}(?![A-Za-z0-9-])")
-_CONTROL = re.compile(r"[\u0000-\u0008\u000b-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
-_TABLE = re.compile(r"^\s*\|.*\|\s*$")
+_SPAN = re.compile(r"(?<![`\\])`(?!`)[^`\n]*`(?!`)")
+# As the forge reads it: any character that is no ASCII letter, digit or underscore may stand before the @.
+_MENTION = re.compile(r"(?<![A-Za-z0-9_])@(?!sha256:)[A-Za-z0-9][A-Za-z0-9-]*")
+_INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+_RULE = re.compile(r"\|(?: :?-{3,}:? \|)+")
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
 def check(text: str, forbidden: Sequence[str]) -> str:
     """The text unchanged; RuntimeError names what it holds that must not be posted."""
-    for form in (text, unicodedata.normalize("NFKC", text)):
-        lowered = form.lower()
+    for form in (text, unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", html.unescape(text))):
+        squeezed = _squeezed(form)
         for phrase in forbidden:
-            if phrase.lower() in lowered:
-                raise RuntimeError(f"a comment holds the trigger phrase {phrase!r}: nothing was posted")
-        found = _MENTION.search(_SPAN.sub("``", _FENCE.sub("", form)))
+            if _squeezed(unicodedata.normalize("NFKC", phrase)) in squeezed:
+                _refuse(f"the trigger phrase {phrase!r}")
+        found = _MENTION.search(_SPAN.sub("``", form))
         if found:
-            raise RuntimeError(f"a comment would mention {found.group(0)}: nothing was posted")
-    control = _CONTROL.search(text)
-    if control:
-        raise RuntimeError(f"a comment holds the control character U+{ord(control.group(0)):04X}: nothing was posted")
-    _tables(text)
+            _refuse(f"a mention, {found.group()}")
+        if "<!--" in form:
+            _refuse("a hidden marker, which is for its writer to add")
+    for letter in text:
+        if unicodedata.category(letter) in _INVISIBLE and letter != "\n":
+            _refuse(f"the control character U+{ord(letter):04X}")
+    for number in _broken(text):
+        _refuse(f"a table that breaks at its line {number}")
     return text
 
 
-def _tables(text: str) -> None:
-    """Every line of a table has as many cells as its head, so no value slides under another column."""
-    width = None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not _TABLE.match(line):
-            width = None
+def _squeezed(text: str) -> str:
+    """Without a difference of case, or of how words are spaced and wrapped."""
+    return " ".join(text.casefold().split())
+
+
+def _refuse(what: str) -> None:
+    raise RuntimeError(f"a comment holds {what}: nothing was posted")
+
+
+def _broken(text: str) -> Iterator[int]:
+    """Lines where a table is none: without its rule, with a cell too many or too few, with a line between its rows."""
+    block: list[str] = []
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        if line.startswith("|") or (block and line.strip()):
+            block.append(line)
             continue
-        cells = len(_PIPE.findall(line)) - 1
-        width = cells if width is None else width
-        if cells != width:
-            raise RuntimeError(f"a table of a comment breaks at its line {number}: nothing was posted")
+        yield from (number - len(block) + index for index in _broken_rows(block))
+        block = []
+
+
+def _broken_rows(block: Sequence[str]) -> Iterator[int]:
+    if not block:
+        return
+    width = len(_PIPE.findall(block[0]))
+    if len(block) < 2 or not _RULE.fullmatch(block[1]):
+        yield 0
+    for index, line in enumerate(block):
+        if not line.startswith("| ") or not line.endswith(" |") or len(_PIPE.findall(line)) != width:
+            yield index

@@ -26,61 +26,58 @@ def split(text: str, limit: int) -> tuple[str, ...]:
 
 
 class _Parts:
-    """Fills one part after the other; `opener` is the line that folds, while something is folded."""
+    """Fills one part after the other. Of its lines the first `given` repeat what was open when the part before it ended."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._done: list[str] = []
         self._lines: list[str] = []
         self._given = 0
-        self._opener, self._head = "", []  # type: str, list[str]
+        self._opener = ""
+        self._head: list[str] = []
 
     def add(self, line: str) -> None:
-        self._head = [] if not line.startswith("|") else self._head if len(self._head) == 2 else [*self._head, line]
+        in_table = line.startswith("|")
+        row = in_table and len(self._head) == 2
         opener = line if line.startswith(_OPEN) else "" if line.startswith(_CLOSE) else self._opener
-        if self._size(opener) + len(line) > self._limit:
-            self._turn(line)
-        if self._size(opener) + len(line) > self._limit:
+        while self._over(line, opener) and len(self._lines) > self._given:
+            self._turn(self._head if row else [])
+        if self._over(line, opener):
             raise RuntimeError("a line is longer than a comment may be: nothing was posted")
-        self._lines.append(line)
+        if line.strip() or len(self._lines) > self._given:
+            self._lines.append(line)
         self._opener = opener
+        self._head = self._head if row else [*self._head, line] if in_table else []
 
     def finish(self) -> list[str]:
         return [*self._done, *([_closed(self._lines, self._opener)] if len(self._lines) > self._given else [])]
 
-    def _turn(self, line: str) -> None:
-        """Ends the part before `line`; headings and heads of tables that would stand alone at its end go along."""
-        told, orphans = self._lines[: self._given], self._lines[self._given :]
-        told, orphans = _parted([*told, *orphans], self._given)
-        if len(told) > self._given:
-            self._done.append(_closed(told, self._opener))
-        else:
-            told, orphans = [], [*orphans]
-        repeated = self._head if line.startswith("|") and len(self._head) == 2 and line not in self._head else []
-        given = [*([self._opener, "\n"] if self._opener else []), *([] if _ends_with(orphans, repeated) else repeated)]
-        while orphans and not orphans[0].strip():
-            orphans = orphans[1:]
-        self._lines, self._given = [*given, *orphans], len(given)
+    def _turn(self, head: Sequence[str]) -> None:
+        """Ends the part; headings and a table's head that would stand alone at its end go along to the next."""
+        stays = _staying(self._lines, self._given)
+        if stays <= self._given:
+            stays = len(self._lines)
+        self._done.append(_closed(self._lines[:stays], self._opener))
+        goes = self._lines[stays:]
+        while goes and not goes[0].strip():
+            goes = goes[1:]
+        given = [self._opener, "\n"] if self._opener else []
+        if head and goes[-2:] != list(head):
+            given += head
+        self._lines, self._given = [*given, *goes], len(given)
 
-    def _size(self, opener: str) -> int:
-        return sum(map(len, self._lines)) + (len(_CLOSE) + 2 if opener else 0)
+    def _over(self, line: str, opener: str) -> bool:
+        return sum(map(len, self._lines)) + len(line) + (len(_CLOSE) + 2 if opener else 0) > self._limit
 
 
-def _parted(lines: Sequence[str], given: int) -> tuple[list[str], list[str]]:
-    """The lines that stay, and those at the end that only announce what follows."""
+def _staying(lines: Sequence[str], given: int) -> int:
+    """How many lines stay: what stands at the end and only announces what follows does not."""
     end = len(lines)
-    rows = 0
-    while rows < 2 and end - rows > given and lines[end - rows - 1].startswith("|"):
-        rows += 1
-    if rows and end - rows > given and not lines[end - rows - 1].startswith("|"):
-        end -= rows
+    rows = next((count for count in range(end - given) if not lines[end - count - 1].startswith("|")), 0)
+    end -= rows if rows <= 2 else 0
     while end > given and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
         end -= 1
-    return list(lines[:end]), list(lines[end:])
-
-
-def _ends_with(lines: Sequence[str], tail: Sequence[str]) -> bool:
-    return list(lines[-len(tail) :]) == list(tail) if tail else True
+    return end
 
 
 def _closed(lines: Sequence[str], opener: str) -> str:

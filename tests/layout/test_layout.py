@@ -54,7 +54,8 @@ class TestPresets:
 
     def test_the_guest_preset_holds_the_guests_words(self, inferencex: Layout) -> None:
         assert inferencex.smoke is not None and inferencex.sweep is not None
-        assert inferencex.smoke.inputs["generate-cli-command"] == "test-config --config-files {file} --config-keys {key} --trim-conc"
+        command = inferencex.smoke.inputs["generate-cli-command"]
+        assert command == "test-config --config-files {file} --config-keys {key} --trim-conc"
         assert inferencex.smoke.title == "e2e Test - {test-name}"
         assert (inferencex.sweep.label, inferencex.sweep.drafts, inferencex.sweep.needs) == (
             "full-sweep-enabled", False, "perf-changelog.yaml")
@@ -100,8 +101,10 @@ class TestFaults:
 
 class TestQuestions:
     @pytest.mark.parametrize(("runner", "arm", "digests"), [
-        ("cluster:gb200-nv", True, "proven"), ("gb200", True, "unproven"), ("gb300", True, "proven"), ("cluster:gb300-nv", True, "proven"),
-        ("b200-dgxc", False, "unproven"), ("cluster:h200-dgxc", False, "proven"), ("mi355x-disagg", False, "unproven"), ("new", False, "unproven")])
+        ("cluster:gb200-nv", True, "proven"), ("gb200", True, "unproven"), ("gb300", True, "proven"),
+        ("cluster:gb300-nv", True, "proven"),
+        ("b200-dgxc", False, "unproven"), ("cluster:h200-dgxc", False, "proven"), ("mi355x-disagg", False, "unproven"),
+        ("new", False, "unproven")])
     def test_hardware_is_found_by_its_longest_name(self, inferencex: Layout, runner: str, arm: bool, digests: str) -> None:
         assert platform(inferencex, runner) == ("linux/arm64" if arm else "linux/amd64")
         assert hardware(inferencex, runner).digests == digests

@@ -69,7 +69,8 @@ class TestHostMemory:
     def test_is_nothing_without_offload(self) -> None:
         assert rows.host_gb({}, {"tp": 8, "kv-offloading": "none"}, "unknown", {}) == 0
 
-    @pytest.mark.parametrize(("runner", "block", "word"), [("x", {"dram-utilization": 0.5}, "no host memory"), ("m", {}, "utilization")])
+    @pytest.mark.parametrize(("runner", "block", "word"), [
+        ("x", {"dram-utilization": 0.5}, "no host memory"), ("m", {}, "utilization")])
     def test_what_is_missing_is_said(self, runner: str, block: dict[str, Any], word: str) -> None:
         with pytest.raises(BadInput, match=word):
             rows.host_gb(block, {"kv-offloading": "dram", "tp": 4}, runner, self.MACHINES)
@@ -82,10 +83,11 @@ class TestPoints:
 
     def test_a_broken_entry_is_one_line(self, make_tree: Any, inferencex: Layout) -> None:
         text = b"k1:\n  image: a/b:1\n  scenarios:\n    fixed-seq-len:\n    - {isl: 1024, osl: 1024, search-space: [{tp: 8}]}\n"
-        with pytest.raises(BadInput, match=r"configs/amd-master.yaml:2: k1: no matrix can be made: `model-prefix` is missing|`model`"):
+        with pytest.raises(BadInput, match="configs/amd-master.yaml:2: k1: no matrix can be made: `model` is missing"):
             matrix.points(make_tree({"configs/amd-master.yaml": text}), inferencex, "k1")
 
-    @pytest.mark.parametrize(("task", "prefix", "score"), [("gsm8k", "dsv4", 0.91), ("gsm8k", "kimik3", 0.9), ("new", "dsv4", 0.85)])
+    @pytest.mark.parametrize(("task", "prefix", "score"), [
+        ("gsm8k", "dsv4", 0.91), ("gsm8k", "kimik3", 0.9), ("new", "dsv4", 0.85)])
     def test_thresholds_are_the_models_else_the_tasks(self, excerpt: Any, task: str, prefix: str, score: float) -> None:
         table = Shelf(excerpt).plain("utils/evals/thresholds.yaml")
         assert evals.threshold(task, prefix, table, 0.85) == score
@@ -120,7 +122,8 @@ class TestScope:
         assert (same.changed_rows, same.other_rows_changed, same.only_image) == (0, 0, True)
 
     @pytest.mark.parametrize(("old", "new"), [
-        ("SYNTHETIC_ACCEPTANCE_LENGTH=3.36", "SYNTHETIC_ACCEPTANCE_LENGTH=3.00"), ("conc-list: [1, 2, 4, 8, 16]", "conc-list: [1, 2, 4, 8]"),
+        ("SYNTHETIC_ACCEPTANCE_LENGTH=3.36", "SYNTHETIC_ACCEPTANCE_LENGTH=3.00"),
+        ("conc-list: [1, 2, 4, 8, 16]", "conc-list: [1, 2, 4, 8]"),
         ("dram-utilization: 0.1065", "dram-utilization: 0.2"), ("conc-list: [1, 2, 4, 8, 16]", "conc-list: [1, 2, 4, 8, 16, 16]")])
     def test_more_than_the_image_is_seen(self, before: list[Point], excerpt: Any, inferencex: Layout, old: str, new: str) -> None:
         found = scope.compare(before, self.changed(excerpt, inferencex, old, new), {DCP16})
@@ -196,7 +199,8 @@ class TestOwnRecipes:
         assert not prints(OWN) & prints(OWN.replace("v0.5.21", "v0.5.22"))
 
     @pytest.mark.parametrize(("old", "new", "place"), [
-        ("gpus: 4", "gpu_count: 4", "recipes/a.yaml:5: hardware"), ("threshold: 0.90", "threshold: 90", "recipes/a.yaml:10: evals.0.threshold"),
+        ("gpus: 4", "gpu_count: 4", "recipes/a.yaml:5: hardware"),
+        ("threshold: 0.90", "threshold: 90", "recipes/a.yaml:10: evals.0.threshold"),
         ("channel: stable", "channel: pinned", "policy.reason"), ("repeats: 3", "repeats: 0", "workload.repeats"),
         ("requests: {1: 8, 16: 32, 64: 256, 128: 512}", "requests: {}", "workload.requests")])
     def test_faults_name_file_line_and_key(self, make_tree: Any, own: Layout, old: str, new: str, place: str) -> None:

@@ -83,6 +83,8 @@ class TestBumpsOfLinkedFiles:
         for commit, rows in bumps.items():
             made, after = moved(trees[commit]["before"], inferencex, rows), trees[commit]["after"]
             for path in set(made.files) & set(after.files) - {"perf-changelog.yaml"}:
+                if made.files[path] == after.files[path]:
+                    continue
                 ours, theirs = images(made.files[path]), images(after.files[path])
                 if any(theirs[site] != ours[site] for site in set(ours) & set(theirs)):
                     differing.add(commit)

@@ -199,7 +199,8 @@ class TestAnyYaml:
 
     @given(keys=st.lists(WORDS, min_size=2, max_size=6, unique=True), at=st.integers(0, 5), flow=st.booleans(),
            comments=st.booleans())
-    def test_dropping_a_key_leaves_every_other_value_and_comment(self, keys: list[str], at: int, flow: bool, comments: bool) -> None:
+    def test_dropping_a_key_leaves_every_other_value_and_comment(
+            self, keys: list[str], at: int, flow: bool, comments: bool) -> None:
         at %= len(keys)
         if flow:
             text = "m: {" + ", ".join(f"{key}: {n}" for n, key in enumerate(keys)) + "}\n"

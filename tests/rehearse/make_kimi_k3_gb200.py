@@ -77,7 +77,7 @@ def smoke(folder: Path) -> None:
         1,
         at(9, 4, 2),
         at(9, 25, 18),
-        warnings=1,
+        warnings=0,
         requests=1,
         title="eval finished: 2 cases",
     )

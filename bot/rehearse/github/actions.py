@@ -97,7 +97,7 @@ class Engine:
     def _begin(self, run: Run, now: datetime) -> None:
         run.status, run.begun, run.updated = "queued", now, now
         for job in run.jobs:
-            if job.attempt == run.attempt and not job.completed:
+            if not job.completed:
                 job.ready = now + timedelta(minutes=job.script.starts_after_minutes)
                 self._line.append((run, job))
         self._conclude(run, now)

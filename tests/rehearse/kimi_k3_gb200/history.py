@@ -1,11 +1,14 @@
 
-"""upstream/vllm.yaml: what is known of the engine's history between the two images."""
+"""upstream/*.yaml: what is known of the engine's history between the two images, and of the coupled pin's after it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from pathlib import Path
+
+
+PIN = "ba83080ecd31c1ce918559e576d3c5bc9e092ff1"
 
 
 def sha(start: str) -> str:
@@ -16,11 +19,12 @@ def sha(start: str) -> str:
 def write(folder: Path) -> None:
     (folder / "upstream").mkdir()
     (folder / "upstream/vllm.yaml").write_text(_upstream())
+    (folder / "upstream/dynamo.yaml").write_text(_dynamo())
 
 
 def _upstream() -> str:
     """SEED: short ids, dates, ahead counts, the five titles. INVENTED: the rest of each id, times of day, and how far main
-    went between the two branch points (541 commits)."""
+    went between the two branch points (541 commits) and after the second (403)."""
     titles = (
         "Support MooncakeStore with hybrid DCP prefix caching",
         "fix k3 hybrid mooncake recompute handling",
@@ -44,8 +48,26 @@ def _upstream() -> str:
         + listed
         + _comparison("75c2eef", "3696c77", "925ea7e", 573, 18)
         + listed
+        + _comparison("main", "75c2eef", "925ea7e", 18, 944)
+        + _comparison("main", "3696c77", "080a66a", 32, 403)
+        + listed
+    )
+
+
+def _dynamo() -> str:
+    """SEED: the pin, the pull request, its title and day. INVENTED: the commit's id, the time of day, the count."""
+    return (
+        "repository: ai-dynamo/dynamo\n"
+        "about: >-\n"
+        "  The commit of #13359 has an invented id; how many commits main has after the pin is invented too.\n"
+        "comparisons:\n"
+        f"  - base: {PIN}\n    head: main\n    merge_base: {PIN}\n    ahead: 212\n    behind: 0\n"
+        "    commits:\n"
+        f"      - sha: {sha('5d0c41e')}\n"
+        '        title: "fix(frontend): scope tool parsing to request semantics"\n'
+        "        date: 2026-08-20T16:42:09Z\n        pull: 13359\n"
     )
 
 
 def _comparison(base: str, head: str, start: str, ahead: int, behind: int) -> str:
-    return f"  - base: {sha(base)}\n    head: {sha(head)}\n    merge_base: {sha(start)}\n    ahead: {ahead}\n    behind: {behind}\n"
+    return f"  - base: {base if base == 'main' else sha(base)}\n    head: {sha(head)}\n    merge_base: {sha(start)}\n    ahead: {ahead}\n    behind: {behind}\n"

@@ -31,6 +31,8 @@ ENTRIES = (2686, 2700, 2663, 2685, 2707)
 LAYOUT = """# bumpbot reads this file from the default branch.
 version: 1
 preset: inferencex
+# Drafts sweep here since September; the preset knows the state of August.
+sweep: {drafts: true}
 """
 NOTICE = """The files of this folder come from SemiAnalysisAI/InferenceX (https://github.com/SemiAnalysisAI/InferenceX), state of
 2026-08-22, Copyright 2025 SemiAnalysis LLC, Advanced Micro Devices, NVIDIA CORPORATION, under the Apache License 2.0 (LICENSE).

@@ -50,7 +50,8 @@ workflows:
       pull_request: {types: [ready_for_review, synchronize, labeled, unlabeled], branches: [main], paths: [perf-changelog.yaml]}
     labels: [sweep-enabled, full-sweep-enabled, non-canary-full-sweep-enabled, full-sweep-fail-fast, full-sweep-fail-fast-no-canary]
     modifiers: [all-evals, evals-only, agentx-fast, skip_queue, ci-patchwork, engine-patch, ci-patchwork-waived, ci-checklist-complete]
-    drafts: false
+    # Drafts sweep here since September.
+    drafts: true
     group: "sweep-{number}-active"
     cancel_in_progress: true
 pools:
