@@ -47,11 +47,12 @@ def run(data: Json) -> RunInfo:
 
 
 def job(data: Json) -> Job:
-    """A queued job has a `started_at` on GitHub (when it was queued); it holds no GPU, so it counts as not started."""
+    """A job that no runner took has a `started_at` on GitHub too (when it was queued); it held no GPU, so it did not start."""
     status = STATUS.get(data["status"], "queued")
+    taken = status != "queued" and bool(data.get("runner_id"))
     return Job(
         id=data["id"], run=data["run_id"], attempt=data.get("run_attempt") or 1, name=data["name"], status=status,
-        conclusion=data["conclusion"], started=moment_or_none(data["started_at"]) if status != "queued" else None,
+        conclusion=data["conclusion"], started=moment_or_none(data["started_at"]) if taken else None,
         completed=moment_or_none(data["completed_at"]), labels=tuple(data.get("labels") or ()), runner=data.get("runner_name"),
     )
 
