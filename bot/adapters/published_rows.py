@@ -104,13 +104,15 @@ def eval_rows(evals: Iterable[Mapping[str, Any]], points: Sequence[Mapping[str, 
         if point not in kept or text(row.get("timestamp")) >= text(kept[point].get("timestamp")):
             kept[point] = row
     return tuple(made for point, row in sorted(kept.items(), key=lambda item: item[0])
-                 if (made := _eval(point, row, points, recipe, producer, head)))
+                 for stat in ("strict", "flexible")
+                 if (made := _eval(point, row, stat, points, recipe, producer, head)))
 
 
-def _eval(point: tuple[str, int], row: Mapping[str, Any], points: Sequence[Mapping[str, Any]], recipe: str,
+def _eval(point: tuple[str, int], row: Mapping[str, Any], stat: str, points: Sequence[Mapping[str, Any]], recipe: str,
           producer: Producer, head: str | None) -> Row | None:
+    """One filter's score: both filters gate, so both need their baseline. A score without a filter is the strict one."""
     told, (task, concurrency) = _mapping(row.get("metrics")), point
-    value = told.get("em_strict", told.get("score"))
+    value = told.get(f"em_{stat}", told.get("score") if stat == "strict" else None)
     n = told.get("n_eff")
     if not _finite(value) or not 0 <= value <= 1:
         return None
@@ -121,7 +123,7 @@ def _eval(point: tuple[str, int], row: Mapping[str, Any], points: Sequence[Mappi
     return Row(
         point=cell, metric="eval", value=float(value), unit="share", n=n, run=producer.run,
         attempt=run_of(row)[1] or producer.attempt, head=head, image=text(beside.get("image")) or None, task=task,
-        correct=_correct(value, n))
+        stat=stat, correct=_correct(value, n))
 
 
 def _correct(value: float, n: int | None) -> int | None:

@@ -59,10 +59,11 @@ def run(name: str | None, directory: Path | None, *, past: bool, copying: bool, 
         raise typer.Exit(1)
 
 
-def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = None) -> dict[str, Any]:
+def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = None, after: Any = None) -> dict[str, Any]:
     """Plays a scenario to its end; the JSON of CONTRACTS section 2, and `as_expected`.
 
-    `observer` is given the world once it stands (the tests listen to each HTTP exchange there).
+    `observer` is given the world once it stands (the tests listen to each HTTP exchange there), `after` the world and
+    the bot when all is over and both still stand.
     """
     with ExitStack() as stack:
         if keep is not None:
@@ -71,7 +72,7 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
         world = stack.enter_context(World(story, work))
         if observer is not None:
             observer(world)
-        bot = _Bot(world, story, work)
+        bot = RehearsedBot(world, story, work)
         progress = stack.enter_context(rehearsal.Progress(story, world, shown=narrate))
         reports: list[Any] = []
         for event, payload in world.deliveries():
@@ -79,20 +80,23 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
             reports += bot.woken(event, payload)
             if reports and reports[-1].ended:
                 world.stop()
+        if after is not None:
+            after(world, bot)
         return rehearsal.result(story, world, bot.ledger, reports)
 
 
-class _Bot:
+class RehearsedBot:
     """The bot as a workflow would run it: a new context at each wake, with the layout that the default branch then states."""
 
-    def __init__(self, world: World, story: Scenario, work: Path) -> None:
+    def __init__(self, world: World, story: Scenario, work: Path, *, name: str = "bot") -> None:
+        """`name` keeps the caches of two bots in one world apart, as those of two workflow runs are."""
         self._world, self._story, self._assets = world, story, PackagedAssets()
-        self._random = Random(SEED)
+        self._random = Random(f"{SEED}{name}")
         process, account = LocalProcess(), story.declared.accounts.bot
         email = f"{account}@users.noreply.github.com"
-        self._git = CommandGit(process, world.git_url, work / "cache.git", name=account, email=email)
+        self._git = CommandGit(process, world.git_url, work / f"{name}-cache.git", name=account, email=email)
         store = init_bare(process, work / "ledger.git")
-        books = CommandGit(process, str(store), work / "ledger-cache.git", name=account, email=email, shallow=(BRANCH,))
+        books = CommandGit(process, str(store), work / f"{name}-ledger.git", name=account, email=email, shallow=(BRANCH,))
         self.ledger = Ledger(books, clock=world.clock, random=self._random)
         token = world.tokens["bot"]
         self._forge = GitHubForge(world.github_url, world.repository, token, world.clock, login=account)
@@ -104,12 +108,13 @@ class _Bot:
         """One wake. What a person's request is refused for is told and does not end the rehearsal."""
         clock = self._world.clock
         try:
-            return list(wake(self._context(), event_of(name, payload, clock.now())))
+            return list(wake(self.context(), event_of(name, payload, clock.now())))
         except BumpbotError as error:
             typer.echo(f"{clock.now():%H:%M} refused: {error}", err=True)
             return []
 
-    def _context(self) -> Context:
+    def context(self) -> Context:
+        """What one wake may reach."""
         layout = self._layout()
         policy = self._story.story.policy
         source = ApiSource(self._world.clock, base_url=self._world.published_url, companion_url=self._world.companion_url)

@@ -72,6 +72,7 @@ def _environment(templates: Mapping[str, str], words: Words, finalize: Any) -> j
         finalize=finalize, trim_blocks=True, lstrip_blocks=True,
     )
     environment.filters |= filters(words)
+    environment.tests["term"] = words.has
     return environment
 
 

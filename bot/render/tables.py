@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from jinja2.runtime import Markup
@@ -15,6 +16,7 @@ from bot.render.safe import code, link
 from bot.render.words import Words
 
 _LEFT, _RIGHT = "---", "---:"
+_SEAM = re.compile(r"(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])")
 
 
 class Tables:
@@ -92,7 +94,7 @@ class Tables:
         column = self._metrics[name]
         said = self._words.own(column.name)
         term = STATS.get(stat or column.stat or "")
-        titled = str(self._words.word(f"stat-{term}")).replace("{0}", said) if term else said
+        titled = _SEAM.sub(" ", str(self._words.word(f"stat-{term}")).replace("{0}", said)) if term else said
         unit = self._words.aside(column.unit) if column.unit not in ("", "requests", "share") else ""
         arrow = ARROWS[column.direction] if unit.endswith(")") or not unit else ARROWS[column.direction].strip()
         return Markup(f"{titled}{unit}{arrow}")
@@ -121,9 +123,12 @@ class Tables:
     def _arrow(self, cell: Cell) -> Markup:
         if cell.new is None:
             return self._new_missing(cell)
-        new = value(self._column(cell), cell.new, brief=True)
-        delta = self._words.aside(self._delta(cell))
-        return Markup(f"{new}{delta}" if cell.old is None else f"{value(self._column(cell), cell.old, brief=True)} → {new}{delta}")
+        column, new = self._column(cell), value(self._column(cell), cell.new, brief=True)
+        if cell.old is None:
+            return Markup(f"{self._old(cell)} → {new}")
+        delta = change(column, cell.old, cell.new)
+        told = self._words.aside(delta) if delta else f"{self._words.comma}{self._delta(cell)}"
+        return Markup(f"{value(column, cell.old, brief=True)} → {new}{told}")
 
     def _gate(self, score: Score) -> Markup:
         """Whether the gate held, in the words of an attempt's result."""

@@ -26,6 +26,9 @@ class Words:
         """The one rendering a term has; KeyError for a term that the glossary lacks, which is a fault of ours."""
         return Markup(self.own(self._glossary[term]))
 
+    def has(self, term: str) -> bool:
+        return term in self._glossary
+
     def told(self, word: str, kind: str) -> Markup:
         """A word of an open set, such as `eval-not-comparable:gsm8k`; one that the glossary lacks is shown as code."""
         term = f"{kind}-{word}"
@@ -57,8 +60,9 @@ class Words:
         ended = said if said.endswith(tuple(_STOPS)) else said + {"en": ".", "zh": "。"}[self._language]
         return plain(ended)
 
-    def settings(self, settings: Mapping[str, str]) -> list[tuple[Markup, str]]:
+    def settings(self, settings: Mapping[str, str], without: str = "") -> list[tuple[Markup, str]]:
         """Settings by their names in this language, in the order of the glossary; names that it lacks come last."""
+        settings = {name: value for name, value in settings.items() if name != without}
         order = [term.removeprefix("setting-") for term in self._glossary if term.startswith("setting-")]
         known = [name for name in order if name in settings]
         return [(self.told(name, "setting"), settings[name]) for name in (*known, *sorted(set(settings) - set(known)))]

@@ -96,8 +96,10 @@ class TestABaseline:
             evaluation(16, 0.9727), evaluation(16, 0.5, run=9), evaluation(16, 0.4, hardware="b200"),
             evaluation(16, 0.3, timestamp="2026-08-20T00:00:00Z"), evaluation(1, 1.5)]).baseline()
         evals = [r for r in found.rows if r.metric == "eval"]
-        assert [(r.task, r.value, r.n, r.correct, r.point.concurrency, r.unit) for r in evals] == [
+        strict = [r for r in evals if r.stat == "strict"]
+        assert [(r.task, r.value, r.n, r.correct, r.point.concurrency, r.unit) for r in strict] == [
             ("gsm8k", 0.9727, 1319, 1283, 16, "share")]
+        assert {r.stat for r in evals} == {"strict", "flexible"}, "both filters gate, so both are kept"
 
     def test_right_answers_are_not_made_up_where_the_share_does_not_tell_them(self):
         found = Api({"2026-08-21": [row(1)]}, evals=[evaluation(1, 0.97273, metrics={"score": 0.9355, "n_eff": 20})]).baseline()

@@ -49,7 +49,7 @@ class GitHubForge:
         changes: dict[str, Any] = {name: value for name, value in (("title", title), ("body", body)) if value is not None}
         if open is not None:
             changes["state"] = "open" if open else "closed"
-        self._do(lambda: self._issueless(number).edit(**changes))
+        self._do(lambda: self._bare_pull(number).edit(**changes))
         return self.pull(number)
 
     def set_draft(self, number: int, draft: bool) -> None:
@@ -142,10 +142,10 @@ class GitHubForge:
                 raise
 
     def _repo(self) -> Any:
-        return self._github().get_repo(self._repository, lazy=True)
+        return self._github().get_repo(self._repository)
 
-    def _issueless(self, number: int) -> PullRequest:
-        return self._github().get_repo(self._repository, lazy=True).get_pull(number)
+    def _bare_pull(self, number: int) -> PullRequest:
+        return self._github().get_repo(self._repository).get_pull(number)
 
     def _request(self, verb: str, path: str, body: Mapping[str, Any] | None) -> Any:
         return self._do(lambda: self._github().requester.requestJsonAndCheck(verb, path, input=dict(body or {}))[1])

@@ -26,7 +26,7 @@ def stop(bump: Bump, ended: Ended) -> Stop:
         scores=tuple(score for score in (judged.scores if judged else ()) if score.passed is False),
         repairs=bump.memory.repairs_used,
         repairs_max=limits.repairs,
-        gpu_hours=fsum(spent(run) for run in bump.world.runs),
+        gpu_hours=bump.gpu_hours,
         cap=limits.gpu_hours,
         follow=_follow(bump, ended),
     )

@@ -143,7 +143,7 @@ class Label:
     id: int
     name: str
     color: str = "ededed"
-    description: str | None = None
+    description: str | None = ""
 
 
 class Store:

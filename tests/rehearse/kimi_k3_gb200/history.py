@@ -64,7 +64,7 @@ def _dynamo() -> str:
         f"  - base: {PIN}\n    head: main\n    merge_base: {PIN}\n    ahead: 212\n    behind: 0\n"
         "    commits:\n"
         f"      - sha: {sha('5d0c41e')}\n"
-        '        title: "fix(frontend): scope tool parsing to request semantics"\n'
+        '        title: "fix(frontend): scope tool parsing to request semantics (#13359)"\n'
         "        date: 2026-08-20T16:42:09Z\n        pull: 13359\n"
     )
 

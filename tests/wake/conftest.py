@@ -1,0 +1,65 @@
+"""The seed's world, played as far as a story needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.assets import PackagedAssets
+from bot.cli.rehearse import RehearsedBot
+from bot.rehearse import scenario
+from bot.rehearse.scenario import Scenario
+from bot.rehearse.world import Delivery, World
+
+
+@dataclass
+class Stage:
+    """A world and the bots in it. `deliveries` are those the first bot has not been given yet."""
+
+    world: World
+    story: Scenario
+    work: Path
+    deliveries: Iterator[Delivery]
+    bots: dict[str, RehearsedBot] = field(default_factory=dict)
+
+    def bot(self, name: str) -> RehearsedBot:
+        return self.bots.setdefault(name, RehearsedBot(self.world, self.story, self.work, name=name))
+
+    def play(self, until: Callable[[World], bool], bot: str = "first") -> None:
+        """Gives the bot its deliveries until the world is as wanted."""
+        while not until(self.world):
+            self.bot(bot).woken(*next(self.deliveries))
+
+    def wake(self, bot: str = "first") -> list:
+        return self.bot(bot).woken("schedule", {})
+
+    @property
+    def bump(self) -> str:
+        ledger = self.bot("first").ledger
+        snapshot = ledger.tip()
+        return (*ledger.open_bumps(snapshot), *(name for _, name in ledger.ended_bumps(snapshot)))[0]
+
+    def entries(self) -> tuple:
+        ledger = self.bot("first").ledger
+        return ledger.entries(ledger.tip(), self.bump)
+
+
+def smokes(world: World) -> list:
+    return [run for run in world.hub.runs_made() if run.workflow == "e2e-tests.yml"]
+
+
+def begun(world: World) -> bool:
+    """The first smoke was dispatched."""
+    return bool(smokes(world))
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    story = scenario.load(PackagedAssets().folder("rehearse/scenarios/kimi-k3-gb200"), "as-it-happened")
+    with ExitStack() as stack:
+        world = stack.enter_context(World(story, tmp_path))
+        yield Stage(world, story, tmp_path, world.deliveries())
