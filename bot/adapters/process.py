@@ -35,7 +35,7 @@ class LocalProcess:
         too_much = threading.Event()
         out, err = bytearray(), bytearray()
         threads = [
-            _spawn(_feed, child.stdin, stdin),
+            *_fed(child, stdin),
             _spawn(_drain, child.stdout, out, self._out_limit, too_much, child),
             _spawn(_drain, child.stderr, err, self._err_limit, too_much, child),
         ]
@@ -65,6 +65,15 @@ def _spawn(work, *args) -> threading.Thread:
     thread = threading.Thread(target=work, args=args, daemon=True)
     thread.start()
     return thread
+
+
+def _fed(child: subprocess.Popen[bytes], stdin: bytes) -> list[threading.Thread]:
+    """Most programs are given nothing: those need no thread to give it."""
+    if stdin:
+        return [_spawn(_feed, child.stdin, stdin)]
+    if child.stdin is not None:
+        child.stdin.close()
+    return []
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:

@@ -177,6 +177,8 @@ def _changelog(bump: Bump) -> Phase | None:
         return None  # a default branch that moves under a sweep is the merge's business; syncing would run it all again
     if bump.subject.rules.changelog and world.changelog in ("absent", "behind"):
         return ChangelogDue(sync=world.changelog == "behind")
+    if world.changelog == "blocked":
+        return Blocked()
     built_on_tip = bump.memory.heads[-1].contains_base == world.base_tip
     if built_on_tip or pull.mergeable:
         return None

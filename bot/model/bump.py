@@ -217,7 +217,7 @@ class World(Struct, frozen=True, kw_only=True):
     foreign_head: str | None = None
     base_tip: str | None = None
     runs: tuple[Run, ...] = ()
-    changelog: Literal["absent", "present", "behind", "none"] = "absent"
+    changelog: Literal["absent", "present", "behind", "blocked", "none"] = "absent"
     labellings: tuple[Labelling, ...] = ()
     me: str = ""
     wanted: Wanted | None = None

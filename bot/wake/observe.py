@@ -15,13 +15,13 @@ from bot.wake.context import Context
 from bot.wake.wanted import wanted
 
 
-def observe(context: Context, before: Bump, memory: Memory, *, since: datetime) -> Bump:
-    """The facts now. `before` is the last look's record, `memory` what came of its actions, `since` the bump's beginning."""
+def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *, since: datetime) -> Bump:
+    """The facts now. `before` is the last look's record, `memory` what came of its actions, `pull` the pull request as
+    it was just read, `since` the bump's beginning."""
     replace = msgspec.structs.replace
     bump = replace(before, now=context.clock.now(), memory=memory)
     rules = bump.subject.rules
     base_tip = context.git.tip(rules.base)
-    pull = context.forge.pull_of_branch(rules.branch) if memory.heads else None
     labellings = tuple(context.forge.labellings(pull.number)) if pull else ()
     pattern = re.compile(context.layout.jobs)
     found = runs.ours(context.forge, bump, labellings, since=since - timedelta(minutes=1), pattern=pattern) if pull else ()
@@ -44,7 +44,8 @@ def _foreign(context: Context, bump: Bump, pull: Pull | None) -> str | None:
 
 
 def _changelog(context: Context, bump: Bump, base_tip: str | None, pull: Pull | None) -> str:
-    """Whether our entry stands at the tail of the default branch's changelog on our head."""
+    """Whether our entry stands at the tail of the default branch's changelog on our head; blocked when a sync of it
+    would have to choose between two texts of some other file."""
     if context.layout.changelog is None:
         return "none"
     if pull is None or base_tip is None or bump.head is None:
@@ -52,4 +53,5 @@ def _changelog(context: Context, bump: Bump, base_tip: str | None, pull: Pull | 
     path = context.layout.changelog.file
     main = context.git.read(base_tip, path) or b""
     head = context.git.read(bump.head, path) or b""
-    return changelog.state(main, head, pushes.entry_of(bump, context).link)
+    state = changelog.state(main, head, pushes.entry_of(bump, context).link)
+    return "blocked" if state == "behind" and pushes.contested(context, bump, base_tip) else state

@@ -59,17 +59,27 @@ def _changelog(context: Context, bump: Bump, action: Push) -> tuple[list[str], C
 
 def _sync(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
     """The default branch merged: its bytes for all it changed, ours for the recipe, our entry after its last one."""
-    head, tip = action.expected or "", action.base_tip or ""
-    base, path = bump.memory.heads[-1].contains_base or "", context.layout.changelog.file
-    old, new = context.git.entries(base), context.git.entries(tip)
-    mine = {file for file, oid in context.git.entries(head).items() if old.get(file) != oid}
-    theirs = {file for file in {*old, *new} if old.get(file) != new.get(file)}
-    both = sorted((mine & theirs) - {path})
+    head, tip, path = action.expected or "", action.base_tip or "", context.layout.changelog.file
+    both = contested(context, bump, tip)
     if both:
         raise Conflict(f"{both[0]} changed on both sides", "a maintainer must say which text is right")
+    theirs, new = _moved(context, bump, tip), context.git.entries(tip)
     changes: Changes = {file: context.git.read(tip, file) if file in new else None for file in theirs}
     changes[path] = changelog.sync(context.git.read(tip, path) or b"", entry_of(bump, context), context.layout.changelog)
     return [head, tip], changes
+
+
+def contested(context: Context, bump: Bump, tip: str) -> list[str]:
+    """Files that both we and the default branch changed since the branch's last sync, the changelog apart."""
+    base = context.git.entries(bump.memory.heads[-1].contains_base or "")
+    mine = {file for file, oid in context.git.entries(bump.head or "").items() if base.get(file) != oid}
+    return sorted((mine & _moved(context, bump, tip)) - {context.layout.changelog.file})
+
+
+def _moved(context: Context, bump: Bump, tip: str) -> set[str]:
+    """Files of the default branch that differ between the branch's last sync and `tip`."""
+    old, new = context.git.entries(bump.memory.heads[-1].contains_base or ""), context.git.entries(tip)
+    return {file for file in {*old, *new} if old.get(file) != new.get(file)}
 
 
 MAKERS = {"proposal": _proposal, "repair": _repair, "changelog": _changelog, "sync": _sync}

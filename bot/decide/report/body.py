@@ -12,6 +12,10 @@ from bot.model.result import Baseline, Score
 from bot.model.run import Run
 
 
+# Settings that the body tells by themselves.
+TOLD_ELSEWHERE = ("concurrency", "scenario")
+
+
 def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
     """The body as it should read now; `ended` is the outcome being decided in this very look, if any."""
     subject, plan = bump.subject, bump.subject.plan
@@ -23,7 +27,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
         old=subject.candidate.old,
         new=subject.candidate.new,
         text=subject.candidate.text,
-        settings=recipe.settings,
+        settings={name: value for name, value in recipe.settings.items() if name not in TOLD_ELSEWHERE},
         concurrencies=tuple(sorted({point.concurrency for point in throughput})),
         evals=tuple(sorted({point.eval.task for point in recipe.points if point.eval})),
         lines_changed=len(plan.sites),

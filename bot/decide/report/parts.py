@@ -86,7 +86,10 @@ def failure(bump: Bump, failed: JobFailure, newest: int) -> Failure:
 
 
 def failures(bump: Bump, run: Run, judged: Judged | None) -> tuple[Failure, ...]:
-    return tuple(failure(bump, failed, run.attempt) for failed in (judged.failures if judged else ()))
+    told = judged.failures if judged else ()
+    if bump.memory.ended is not None:  # what we stopped ourselves did not fail, and no other run took its place
+        told = tuple(failed for failed in told if failed.triage.class_ != "cancelled-by-concurrency")
+    return tuple(failure(bump, failed, run.attempt) for failed in told)
 
 
 def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], columns: tuple[str, ...], run: int) -> Table | None:

@@ -1,0 +1,64 @@
+"""What a bump holds from its first claim to its last record: its recipes, and its place among the open ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot import ledger as chains
+from bot.errors import Refusal
+from bot.ledger import Ledger
+from bot.model.bump import Bump
+from bot.model.event import Requested
+from bot.model.ledger import Held, OpenBumps, Snapshot
+from bot.model.outcome import Disposition
+from bot.plan import Sources, bump_id, plan
+from bot.wake.context import Context
+
+Writes = Mapping[str, bytes | None]
+
+
+def requested(context: Context, event: Requested) -> Bump:
+    """The bump that somebody asks for, planned; Refusal with its disposition when it may not begin."""
+    if event.image is None:
+        raise Refusal(f"no image was named for {event.recipe}", "name one: bumpbot bump RECIPE --image REF")
+    base = context.git.tip(context.layout.base)
+    if base is None:
+        raise Refusal(f"the branch {context.layout.base} does not exist", "name the default branch in the layout")
+    sources = Sources(tree=context.tree(base), registry=context.registry, commits=context.commits,
+                      published=context.published, schemes=context.knowledge.schemes)
+    subject = plan(sources, context.layout, event.recipe, event.image, context.limits)
+    bump = Bump(id=bump_id(event.recipe, subject.candidate.new), now=context.clock.now(), subject=subject)
+    _free(context, bump)
+    return bump
+
+
+def _free(context: Context, bump: Bump) -> None:
+    """Refuses a bump whose recipe another holds, and one too many open at once."""
+    snapshot = context.ledger.tip()
+    for recipe in bump.subject.family:
+        held = context.ledger.load(snapshot, chains.claim_path(recipe.key), Held)
+        if held is not None and held.bump != bump.id:
+            raise Refusal(f"{Disposition.DUPLICATE.value}: {recipe.key} is held by {held.bump}", "wait for it to end, or stop it")
+    known = context.ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps)
+    others = [one for one in (known.bumps if known else ()) if one != bump.id]
+    cap = context.layout.limits.open_bumps
+    if cap is not None and len(others) >= cap:
+        raise Refusal(f"{Disposition.CAPPED.value}: {len(others)} bumps are open, the cap is {cap}",
+                      "wait for one to end, or raise limits.open-bumps in the layout")
+
+
+def held(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> tuple[Writes, tuple[str, ...]]:
+    """(writes, reads) of a first claim: files that two bumps cannot both write."""
+    known = ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps)
+    mine = {chains.claim_path(recipe.key): chains.canonical(Held(recipe=recipe.key, bump=bump.id, at=bump.now))
+            for recipe in bump.subject.family}
+    ids = tuple(sorted({*(known.bumps if known else ()), bump.id}))
+    return {**mine, chains.OPEN_BUMPS: chains.canonical(OpenBumps(bumps=ids))}, (*mine, chains.OPEN_BUMPS)
+
+
+def released(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> tuple[Writes, tuple[str, ...]]:
+    """(writes, reads) of a last record: what was held is free again."""
+    known = ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps)
+    paths = tuple(chains.claim_path(recipe.key) for recipe in bump.subject.family)
+    ids = tuple(one for one in (known.bumps if known else ()) if one != bump.id)
+    return {**dict.fromkeys(paths), chains.OPEN_BUMPS: chains.canonical(OpenBumps(bumps=ids))}, (*paths, chains.OPEN_BUMPS)
