@@ -45,10 +45,12 @@ def price(bump: Bump, cells: Iterable[Point]) -> float:
 
 
 def price_smoke(bump: Bump) -> float:
+    """GPU-hours that the targeted smoke is expected to hold."""
     return price(bump, smoke_points(bump))
 
 
 def price_sweep(bump: Bump) -> float:
+    """GPU-hours that every point and eval of the family is expected to hold."""
     return price(bump, points(bump))
 
 
@@ -64,9 +66,11 @@ def left(bump: Bump) -> float | None:
 
 
 def affords(bump: Bump, gpu_hours: float) -> bool:
+    """Whether this many GPU-hours fit below what is left of the cap."""
     rest = left(bump)
     return rest is None or gpu_hours <= rest
 
 
 def repairs_left(bump: Bump) -> int:
+    """Repairs that may still be tried; zero and less is none."""
     return bump.subject.limits.repairs - bump.memory.repairs_used

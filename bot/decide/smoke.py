@@ -24,6 +24,7 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
 
 
 def running(bump: Bump, run: Run) -> tuple[Action, ...]:
+    """While it runs: its comment, and nothing else."""
     return (*strays(bump), *early_label(bump), *say(bump, slot(bump), report.attempt(bump, run, next_="smoke-running"), waiting=True))
 
 
@@ -112,6 +113,7 @@ def fill(template: str, words: dict[str, str]) -> str:
 
 
 def slot(bump: Bump) -> str:
+    """Where the comment of the present attempt stands."""
     return f"attempt-{bump.memory.repairs_used}"
 
 

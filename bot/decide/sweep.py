@@ -44,6 +44,7 @@ def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
 
 
 def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
+    """A gate cannot hold any more: the same table of answers as for a smoke."""
     return respond(bump, run, judged)
 
 
@@ -61,6 +62,7 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
 
 
 def slot(bump: Bump) -> str:
+    """Where the comment of the present sweep stands; a repair begins a new one."""
     return f"sweep-{bump.memory.repairs_used}"
 
 

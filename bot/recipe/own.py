@@ -56,10 +56,21 @@ class Workload(_Record, kw_only=True):
 
 
 class Eval(_Record, kw_only=True):
+    """A gate. In flow style YAML ends an unquoted `metric: exact_match,strict-match` at the comma, and the filter arrives
+    as a key without a value; people write it so, and it means what it says."""
+
     task: str
     threshold: Share
     metric: str = ""
     limit: Count | None = None
+    strict_match: None | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="strict-match")
+    flexible_extract: None | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="flexible-extract")
+
+    @property
+    def filtered(self) -> str:
+        """The metric with its filter, as lm-eval names it: `exact_match,strict-match`."""
+        split = (("strict-match", self.strict_match), ("flexible-extract", self.flexible_extract))
+        return ",".join([self.metric, *(name for name, said in split if said is None)])
 
 
 class Gates(_Record, kw_only=True):

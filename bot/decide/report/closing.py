@@ -33,6 +33,7 @@ def stop(bump: Bump, ended: Ended) -> Stop:
 
 
 def finishing(bump: Bump, ended: Ended) -> Finishing:
+    """Which runs are being stopped, as they were when cleaning up began."""
     return Finishing(outcome=ended.outcome, runs=tuple(run.id for run in bump.world.runs if not run.terminal))
 
 
@@ -57,6 +58,7 @@ def last_words(bump: Bump, ended: Ended) -> LastWords:
 
 
 def status(bump: Bump, *, about: str, by: str | None) -> Status:
+    """A short answer with the state line; `about` is a word of the glossary."""
     return Status(about=about, by=by, state=state(bump, bump.memory.ended))
 
 

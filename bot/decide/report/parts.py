@@ -62,6 +62,7 @@ PHASE_WORDS = {
 
 
 def run_line(bump: Bump, run: Run) -> RunLine:
+    """A run with its reason, its link and the GPU-hours of its finished jobs."""
     web = bump.world.pull.url.rpartition("/pull/")[0] if bump.world.pull else ""
     url = f"{web}/actions/runs/{run.id}"
     return RunLine(
@@ -86,6 +87,7 @@ def failure(bump: Bump, failed: JobFailure, newest: int) -> Failure:
 
 
 def failures(bump: Bump, run: Run, judged: Judged | None) -> tuple[Failure, ...]:
+    """Every failed job of a run as people may read it, the oldest first."""
     told = judged.failures if judged else ()
     if bump.memory.ended is not None:  # what we stopped ourselves did not fail, and no other run took its place
         told = tuple(failed for failed in told if failed.triage.class_ != "cancelled-by-concurrency")

@@ -1,0 +1,95 @@
+"""What the environment says: which repository, with which tokens, how much may be done. Read when asked, never kept."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bot.errors import BadArguments, BadInput
+from bot.strict import json_value
+from bot.wake.context import Mode
+
+MODES: tuple[Mode, ...] = ("off", "observe", "propose", "act")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+
+
+def word(*names: str) -> str | None:
+    """The first of these variables that is set and not empty: a workflow writes "" for what it does not know."""
+    return next((value for name in names if (value := os.environ.get(name))), None)
+
+
+def needed(*names: str) -> str:
+    """As `word`; BadArguments when none is set."""
+    found = word(*names)
+    if found is None:
+        raise BadArguments(f"{' or '.join(names)} is not set", "a workflow sets it; by hand, export it first")
+    return found
+
+
+def repository() -> str:
+    """`owner/name` that is acted on."""
+    name = needed("GITHUB_REPOSITORY")
+    if not _REPOSITORY.fullmatch(name):
+        raise BadArguments(f"GITHUB_REPOSITORY is {name!r}", "write owner/name")
+    return name
+
+
+def api() -> str:
+    """The forge's API."""
+    return _address("GITHUB_API_URL", "https://api.github.com")
+
+
+def remote(name: str) -> str:
+    """Where git finds a repository `owner/name` of the same forge."""
+    return f"{_address('GITHUB_SERVER_URL', 'https://github.com')}/{name}.git"
+
+
+def login() -> str:
+    """The account under which the bot's comments and commits appear."""
+    return word("BUMPBOT_LOGIN") or "bumpbot[bot]"
+
+
+def run() -> str | None:
+    """The workflow run that this wake is, as id/attempt."""
+    number = word("GITHUB_RUN_ID")
+    return f"{number}/{word('GITHUB_RUN_ATTEMPT') or '1'}" if number else None
+
+
+def mode() -> Mode:
+    """BUMPBOT_MODE, read before each effect; a word that is none of the modes stops everything."""
+    asked = word("BUMPBOT_MODE") or "act"
+    return next((known for known in MODES if known == asked), "off")
+
+
+def checked_mode() -> Mode:
+    """The mode as a wake begins: there a word that is none of them is a fault to be told."""
+    asked = word("BUMPBOT_MODE")
+    if asked is not None and asked not in MODES:
+        raise BadArguments(f"BUMPBOT_MODE is {asked!r}", f"write one of {', '.join(MODES)}")
+    return mode()
+
+
+def docker_login() -> Mapping[str, Any] | None:
+    """Docker's own config file, if there is one: registry credentials go only to the host that asks for them."""
+    home = word("DOCKER_CONFIG")
+    place = (Path(home) if home else Path(os.path.expanduser("~/.docker"))) / "config.json"
+    try:
+        text = place.read_bytes().decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot be read: {error}", "correct it, or set DOCKER_CONFIG to another folder", file=str(place)) from None
+    found = json_value(text, file=str(place))
+    if not isinstance(found, dict):
+        raise BadInput("not a JSON object", "docker login writes it", file=str(place))
+    return found
+
+
+def _address(name: str, usual: str) -> str:
+    found = (word(name) or usual).rstrip("/")
+    if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#@]*)?", found):
+        raise BadArguments(f"{name} is no address", "write https://host, without user, query or fragment")
+    return found

@@ -1,0 +1,77 @@
+"""Which layout and which files a command works with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.adapters.assets import PackagedAssets
+from bot.adapters.gitcli import meaning
+from bot.adapters.process import LocalProcess
+from bot.adapters.tree import FolderTree
+from bot.cli.output import note
+from bot.cli.place import Place, content, folder
+from bot.cli.wiring import LAYOUT_FILE, PRESETS, layout_from, presets
+from bot.errors import BadArguments, Refusal
+from bot.layout import Layout
+
+REPO_HINT = "name a repository with --repo"
+# A clone's note of the remote's default branch, then the usual names, then whatever is checked out.
+_DEFAULTS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "HEAD")
+
+
+def layout_of(place: Place, assets: PackagedAssets) -> Layout:
+    """The layout that --layout names (a preset or a file), else the one of the default branch, else the preset `own`.
+
+    In a folder that is no git repository its own file counts. In one that is, the file beside the work is not policy
+    (SECURITY.md rule 1): what only stands there is told on stderr and not used.
+    """
+    if place.layout is not None:
+        return named(place.layout, assets)
+    here = place.repo / LAYOUT_FILE
+    if not is_repository(folder(place.repo, REPO_HINT)):
+        return layout_from(assets, content(here, REPO_HINT) if here.exists() else None, file=str(here))
+    branch, data = _committed(place.repo)
+    if data is None and here.exists():
+        note(f"note: {LAYOUT_FILE} is not on {branch or 'any branch'} yet and is not used; --layout {here} uses it")
+    return layout_from(assets, data, file=f"{LAYOUT_FILE} of {branch}")
+
+
+def named(name: str, assets: PackagedAssets) -> Layout:
+    """A preset by its name, or a layout file."""
+    if name in PRESETS:
+        return layout_from(assets, presets(assets)[name].encode(), file=f"layout/presets/{name}.yml")
+    file = Path(name)
+    if not file.is_file():
+        why = "a folder" if file.is_dir() else "no such file"
+        raise BadArguments(f"layout {name}: {why}", f"name a file, or a preset: {', '.join(PRESETS)}")
+    return layout_from(assets, content(file, "name a layout file"), file=name)
+
+
+def tree_of(place: Place) -> FolderTree:
+    """The files of the working tree at --repo."""
+    root = folder(place.repo, REPO_HINT)
+    if is_repository(root) and not (root / ".git").exists():
+        raise Refusal(f"{root} is a bare repository: it has no files to work on", f"git clone {root}, and name the clone with --repo")
+    return FolderTree(root)
+
+
+def is_repository(root: Path) -> bool:
+    """Whether a folder is the top of a git repository, bare or not; what lies above it does not count."""
+    return (root / ".git").exists() or ((root / "HEAD").is_file() and (root / "objects").is_dir())
+
+
+def _committed(root: Path) -> tuple[str | None, bytes | None]:
+    """The default branch as people call it, and its layout file; None for what is not there."""
+    process = LocalProcess()
+
+    def git(*argv: str) -> tuple[int, bytes, bytes]:
+        return process.run(["git", *argv], cwd=root, env={"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1"})
+
+    for ref in _DEFAULTS:
+        code, _, err = git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+        if code == 128 and err:
+            raise meaning("rev-parse", err)
+        if code == 0:
+            code, data, _ = git("cat-file", "blob", f"{ref}:{LAYOUT_FILE}")
+            return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), data if code == 0 else None
+    return None, None

@@ -1,0 +1,102 @@
+"""How data and progress are printed: stdout holds data and nothing else, everything else goes to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDE = 1_000_000
+
+
+def note(line: str) -> None:
+    """One line for the person who watches."""
+    typer.echo(plain(line), err=True)
+
+
+def plain(text: str) -> str:
+    """One line without control characters: what others wrote may hold escape sequences and line breaks."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def as_json(value: Any) -> None:
+    """Indented JSON on stdout. A number that JSON cannot say is null; text that is no UTF-8 is escaped."""
+    told = _finite(value)
+    text = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(told, indent=2, allow_nan=False)
+    typer.echo(text)
+
+
+def table(format_: str, heads: Sequence[str], rows: Sequence[Sequence[object]], *, right: Collection[str] = (),
+          title: str = "") -> None:
+    """Rows for a person: drawn to the width of a terminal, in full where the output goes elsewhere, or as Markdown."""
+    cells = [["" if cell is None else plain(str(cell)) for cell in row] for row in rows]
+    if format_ == "markdown":
+        typer.echo(_markdown(heads, cells, right))
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=Text(title) if title else None, title_justify="left", title_style="bold",
+                  box=box.SIMPLE_HEAD if sys.stdout.isatty() else None, pad_edge=False)
+    for head in heads:
+        drawn.add_column(head, justify="right" if head in right else "left", overflow="fold")
+    for row in cells:
+        drawn.add_row(*map(Text, row))
+    console().print(drawn)
+
+
+def facts(format_: str, pairs: Sequence[tuple[str, object]]) -> None:
+    """Names and values, one a line; a dash for what is not known."""
+    rows = [(name, "-" if value is None or value == "" else value) for name, value in pairs]
+    if format_ == "markdown":
+        typer.echo(_markdown(("fact", "value"), [[plain(str(cell)) for cell in row] for row in rows], ()))
+        return
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        typer.echo(f"{name:<{width}}  {plain(str(value))}")
+
+
+def console() -> Console:
+    """Standard output: as wide as its terminal, and without an end where it is none, so that no cell is cut."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else WIDE)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A moving sign on a terminal while something takes its time; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, markup=False, highlight=False).status(plain(what)):
+        yield
+
+
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> str:
+    marks = ["---:" if head in right else "---" for head in heads]
+    lines = [heads, marks, *([cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
