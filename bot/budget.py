@@ -54,6 +54,18 @@ def price_sweep(bump: Bump) -> float:
     return price(bump, points(bump))
 
 
+def price_rerun(bump: Bump, run: Run) -> float:
+    """GPU-hours of a run's failed jobs once more; of a sweep, what did not pass yet, since jobs that waited for a failed
+    one run with it."""
+    runs, limits = bump.world.runs, bump.subject.limits
+    measuring = [job for job in run.latest_jobs if job.role != "other"]
+    failed = [job for job in measuring if job.conclusion not in ("success", "skipped")]
+    again = fsum(job.gpus * minutes(job.role, runs, limits) / 60 for job in failed)
+    done = {(job.role, job.concurrency) for job in measuring if job.conclusion == "success"}
+    rest = [cell for cell in points(bump) if (cell.kind, cell.concurrency) not in done]
+    return max(again, price(bump, rest)) if run.stage == "sweep" else again
+
+
 def price_repair(bump: Bump) -> float:
     """A repair is only worth its push if smoke and sweep after it can be paid too."""
     return price_smoke(bump) + price_sweep(bump)

@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs: `bumpbot --help` answers at onc
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -15,6 +16,7 @@ from typing import NoReturn
 from bot.errors import BumpbotError
 
 STOPPED = 130
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 DEBUG = "BUMPBOT_DEBUG"
 
 
@@ -39,10 +41,11 @@ def _run(argv: Sequence[str] | None) -> int:
     except BumpbotError as error:
         return _say(str(error), error.exit_code)
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno not in DISK:
             return _crashed(error)
         _trace()
-        return _say(f"{_name(error.filename)}: {error.strerror}: look at the path, its rights and the space left", 1)
+        place = "the output" if error.filename is None else _name(error.filename)
+        return _say(f"{place}: {error.strerror}: look at the path, its rights and the space left", 1)
     except Exception as error:
         return _crashed(error)
     return 0
@@ -79,7 +82,7 @@ def _open_streams() -> None:
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(encoding="utf-8", errors="surrogateescape")

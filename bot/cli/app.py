@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from bot import __version__
+from bot.cli.groups import GROUPS
+from bot.cli.options import Context, Format, FormatOption, ImageOption, Paths, RecipeName, takes_many
+from bot.cli.place import Place
 
 app = typer.Typer(
     help="Keeps the container images of GPU benchmark recipes current, and lets none in without proof.",
+    epilog="Exit codes: 0 done; 1 refused, bad content in a file, or a verdict that is not good; 2 bad arguments; 3 the "
+           "world did not answer. Data goes to standard output, everything else to standard error.",
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
 )
-ledger_app = typer.Typer(help="What the bot remembers.", no_args_is_help=True, rich_markup_mode=None)
-layout_app = typer.Typer(help="The layout file of a repository.", no_args_is_help=True, rich_markup_mode=None)
-tags_app = typer.Typer(help="Tags of images.", no_args_is_help=True, rich_markup_mode=None)
-changelog_app = typer.Typer(help="The append-only changelog.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(ledger_app, name="ledger")
-app.add_typer(layout_app, name="layout")
-app.add_typer(tags_app, name="tags")
-app.add_typer(changelog_app, name="changelog")
-
-
-class Format(str, Enum):
-    """How data is printed: stdout holds it and nothing else."""
-
-    table = "table"
-    json = "json"
-    markdown = "markdown"
-
-
-class Place:
-    """Where a command acts: the global options."""
-
-    def __init__(self, repo: Path, layout: str | None, offline: bool) -> None:
-        self.repo, self.layout, self.offline = repo, layout, offline
-
-
-FormatOption = Annotated[Format, typer.Option("--format", help="table, json or markdown")]
-Context = typer.Context
 
 
 def _version(shown: bool) -> None:
@@ -52,8 +29,10 @@ def _version(shown: bool) -> None:
 @app.callback()
 def root(
     context: Context,
-    repo: Annotated[Path, typer.Option("--repo", help="the repository to act on")] = Path("."),
-    layout: Annotated[Optional[str], typer.Option("--layout", help="a preset's name or a layout file")] = None,  # noqa: UP045
+    repo: Annotated[Path, typer.Option("--repo", metavar="PATH", help="the repository to act on")] = Path("."),
+    layout: Annotated[str | None, typer.Option(
+        "--layout", metavar="NAME|FILE", help="a preset (own, inferencex) or a layout file; default: .github/bumpbot.yml of "
+                                              "the default branch, else own")] = None,
     offline: Annotated[bool, typer.Option("--offline", help="ask nothing of any network")] = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")] = False,
 ) -> None:
@@ -63,17 +42,22 @@ def root(
 
 @app.command()
 def rehearse(
-    name: Annotated[Optional[str], typer.Argument(help="a shipped scenario or a folder of your own")] = None,  # noqa: UP045
-    directory: Annotated[Optional[Path], typer.Argument(help="where --copy writes")] = None,  # noqa: UP045
+    name: Annotated[str | None, typer.Argument(metavar="NAME|PATH", help="a shipped scenario, or a folder of your own")] = None,
+    directory: Annotated[Path | None, typer.Argument(metavar="DIR", help="where --copy writes: a new or empty folder")] = None,
     as_it_happened: Annotated[bool, typer.Option("--as-it-happened", help="with the policy of the real session")] = False,
-    copy: Annotated[bool, typer.Option("--copy", help="write the scenario's folder, to start your own from")] = False,
+    copy: Annotated[bool, typer.Option("--copy", help="write the scenario's folder to DIR, to start your own from")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="print the JSON Schema of scenario.yaml")] = False,
-    keep: Annotated[Optional[Path], typer.Option("--keep", help="keep repository and ledger in this folder")] = None,  # noqa: UP045
+    keep: Annotated[Path | None, typer.Option(
+        "--keep", metavar="DIR", help="keep repository and ledger in this new or empty folder")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """A whole bump on loopback, in seconds: no account, no GPU, no network.
+    """A whole bump on loopback, in seconds.
+
+    No account, no GPU, no network: a GitHub, a registry and a runner on this machine, on a virtual clock.
 
     Example: bumpbot rehearse kimi-k3-gb200 --as-it-happened
+
+    Exit: 0 when it ends as the scenario expects, 1 when it does not or the scenario does not hold.
     """
     from bot.cli import rehearse as command
 
@@ -81,28 +65,24 @@ def rehearse(
 
 
 @app.command()
-def wake(
-    context: Context,
-    all_: Annotated[bool, typer.Option("--all", help="look at every open bump (the default; kept for workflows)")] = False,
-    event: Annotated[Optional[str], typer.Option("--event", help="name of the event; default: GITHUB_EVENT_NAME")] = None,  # noqa: UP045
-    payload: Annotated[Optional[Path], typer.Option("--payload", help="its payload; default: GITHUB_EVENT_PATH")] = None,  # noqa: UP045
-) -> None:
-    """One wake: look, decide, claim, act, record, exit.
+def plan(context: Context, recipe: RecipeName, image: ImageOption = None, format: FormatOption = Format.table) -> None:
+    """What a bump would change and say; touches nothing.
 
-    Example: bumpbot wake --event schedule --payload event.json
+    The edit, its scope, the upstream comparison and the proposal's text. It asks the image's registry and, without an
+    account, GitHub (GITHUB_TOKEN raises its limit; GITHUB_API_URL names another).
+
+    Example: bumpbot plan my-recipe --image vllm/vllm-openai:v0.25.1
     """
-    from bot.cli import operate
+    from bot.cli import plan as command
 
-    operate.wake(context.obj, event, payload)
+    command.plan(context.obj, recipe, image, format.value)
 
 
 @app.command()
-def bump(
-    context: Context,
-    recipe: Annotated[str, typer.Argument(help="the recipe's name")],
-    image: Annotated[Optional[str], typer.Option("--image", help="the image to move to")] = None,  # noqa: UP045
-) -> None:
+def bump(context: Context, recipe: RecipeName, image: ImageOption = None) -> None:
     """Claim, branch, edit, draft pull request, smoke.
+
+    It acts on GITHUB_REPOSITORY with BUMPBOT_TOKEN, as `wake` does; see its help for the environment.
 
     Example: bumpbot bump my-recipe --image vllm/vllm-openai:v0.25.1
     """
@@ -112,78 +92,46 @@ def bump(
 
 
 @app.command()
-def plan(
+def wake(
     context: Context,
-    recipe: Annotated[str, typer.Argument(help="the recipe's name")],
-    image: Annotated[Optional[str], typer.Option("--image", help="the image to move to")] = None,  # noqa: UP045
-    format: FormatOption = Format.markdown,
+    all_: Annotated[bool, typer.Option("--all", help="look at every open bump (every wake does)")] = False,
+    event: Annotated[str | None, typer.Option("--event", metavar="NAME", help="its name; default: GITHUB_EVENT_NAME")] = None,
+    payload: Annotated[Path | None, typer.Option("--payload", metavar="FILE", help="default: GITHUB_EVENT_PATH")] = None,
 ) -> None:
-    """The edit, its scope, the upstream comparison and the proposal's text; touches nothing.
+    """One wake: look, decide, claim, act, record, exit.
 
-    Example: bumpbot plan my-recipe --image vllm/vllm-openai:v0.25.1
+    \b
+    Environment:
+      GITHUB_REPOSITORY    owner/name that is acted on
+      BUMPBOT_TOKEN        its token; without it GITHUB_TOKEN
+      BUMPBOT_MODE         off, observe, propose or act (the default)
+      BUMPBOT_LOGIN        the account of the token (bumpbot[bot])
+      BUMPBOT_LEDGER       the ledger's folder or address, where the layout
+                           does not say it; BUMPBOT_LEDGER_TOKEN its token
+      BUMPBOT_GIT_URL, BUMPBOT_BASE, GITHUB_API_URL, GITHUB_SERVER_URL
+                           another address, default branch or forge
+
+    Example: bumpbot wake --event schedule
+
+    Exit: 1 when a bump is frozen, because its ledger does not hold.
     """
     from bot.cli import operate
 
-    operate.plan(context.obj, recipe, image, format.value)
-
-
-@app.command()
-def replay(context: Context, bump: Annotated[str, typer.Argument(help="the bump's id")]) -> None:
-    """Decides again from the stored facts; exit 0 if every action is the same.
-
-    Example: bumpbot --repo DIR replay my-recipe-42e17a3c600c
-    """
-    from bot.cli import operate
-
-    operate.replay(context.obj, bump)
-
-
-@ledger_app.command("show")
-def ledger_show(
-    context: Context,
-    bump: Annotated[Optional[str], typer.Argument(help="one bump; without it, all of them")] = None,  # noqa: UP045
-    format: FormatOption = Format.table,
-) -> None:
-    """What is stored, readable.
-
-    Example: bumpbot --repo DIR ledger show
-    """
-    from bot.cli import operate
-
-    operate.show(context.obj, bump, format.value)
-
-
-@layout_app.command("check")
-def layout_check(context: Context, file: Annotated[Optional[Path], typer.Argument(help="the layout file")] = None) -> None:  # noqa: UP045
-    """Whether the layout holds: exit 0, or one line with file, line and key.
-
-    Example: bumpbot layout check .github/bumpbot.yml
-    """
-    from bot.cli import files
-
-    files.layout_check(context.obj, file)
-
-
-@layout_app.command("schema")
-def layout_schema() -> None:
-    """The JSON Schema of the layout file, for editors.
-
-    Example: bumpbot layout schema > bumpbot.schema.json
-    """
-    from bot.cli import files
-
-    files.layout_schema()
+    operate.wake(context.obj, event, payload)
 
 
 @app.command()
 def edit(
     context: Context,
-    recipes: Annotated[list[str], typer.Argument(help="the recipes to edit, and nothing else")],
-    image: Annotated[str, typer.Option("--image", help="the image to write")],
-    write: Annotated[bool, typer.Option("--write", help="change the files in place")] = False,
+    recipes: Annotated[list[str], typer.Argument(metavar="RECIPE", help="the recipes to edit, and nothing else")],
+    image: Annotated[str, typer.Option("--image", metavar="REF", help="the image to write")],
+    write: Annotated[bool, typer.Option("--write", help="change the files in place, all of them or none")] = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """The byte-exact edit, as a git diff or in place; grammar, sites and scope are checked, never policy.
+    """The byte-exact edit of recipes, as a git diff or in place.
+
+    Grammar, sites and scope are checked, never policy: what policy would say goes to standard error. Recipes that share a
+    linked file are named together or refused. An image that is there already is an empty diff.
 
     Example: bumpbot edit my-recipe --image vllm/vllm-openai:v0.25.1 --write
     """
@@ -192,72 +140,91 @@ def edit(
     files.edit(context.obj, recipes, image, write=write, format_=format.value)
 
 
-@changelog_app.command("check")
-def changelog_check(
+@app.command()
+def matrix(
     context: Context,
-    base: Annotated[Path, typer.Argument(help="the default branch's file")],
-    head: Annotated[Path, typer.Argument(help="the file to check")],
+    recipe: RecipeName,
+    smoke: Annotated[bool, typer.Option("--smoke", help="what the smoke runs of it, in stages")] = False,
+    format: FormatOption = Format.table,
 ) -> None:
-    """Whether HEAD only appends to BASE, byte for byte.
+    """The points and evals of a recipe's sweep or smoke.
 
-    Example: bumpbot changelog check main.yaml head.yaml
+    Example: bumpbot matrix my-recipe --smoke --format json
     """
     from bot.cli import files
 
-    files.changelog_check(context.obj, base, head)
+    files.matrix(context.obj, recipe, smoke=smoke, format_=format.value)
 
 
 @app.command()
 def image(
     context: Context,
-    reference: Annotated[str, typer.Argument(help="the reference, docker or enroot form")],
+    reference: Annotated[str, typer.Argument(metavar="REF", help="the reference, in Docker or Enroot form")],
     format: FormatOption = Format.table,
 ) -> None:
-    """Resolves one reference: digests, platforms, facts.
+    """One reference resolved: digest, platforms, facts.
+
+    Docker's own login (DOCKER_CONFIG) is used for the registry it is for. A registry on loopback is asked in plain HTTP.
 
     Example: bumpbot image vllm/vllm-openai:v0.25.1
+
+    Exit: 1 when the registry does not have it, 3 when it does not answer.
     """
     from bot.cli import images
 
     images.show(context.obj, reference, format.value)
 
 
-@tags_app.command("compare")
-def tags_compare(a: Annotated[str, typer.Argument()], b: Annotated[str, typer.Argument()]) -> None:
-    """Prints older, newer, same or incomparable: A is ... than B.
-
-    Example: bumpbot tags compare 1.3.0rc14 1.3.0rc9
-    """
-    from bot.cli import images
-
-    images.compare(a, b)
-
-
 @app.command()
 def triage(
-    paths: Annotated[list[Path], typer.Argument(help="logs, archives of logs, or folders")],
+    paths: Annotated[Paths, typer.Argument(metavar="PATH", help="logs, archives of logs, or folders")],
     format: FormatOption = Format.table,
 ) -> None:
     """The first server-side error, its class, the known repair.
 
     Example: bumpbot triage server_logs/
+
+    Exit: 0 when it answered, "unknown" included.
     """
     from bot.cli import results
 
     results.triage(paths, format.value)
 
 
-@app.command()
+@app.command(cls=takes_many("--baseline", "--repeat"))
 def compare(
-    new: Annotated[list[Path], typer.Argument(help="rows or artifacts of the new image")],
-    baseline: Annotated[list[Path], typer.Option("--baseline", help="rows or artifacts of the old image")],
-    repeat: Annotated[Optional[list[Path]], typer.Option("--repeat", help="a second run of the new image")] = None,  # noqa: UP045
+    new: Annotated[Paths, typer.Argument(metavar="NEW", help="rows or artifacts of the new image")],
+    baseline: Annotated[Paths, typer.Option("--baseline", metavar="BASE...", help="those of the old image")],
+    repeat: Annotated[Paths | None, typer.Option("--repeat", metavar="FILE...", help="a second run of the new image")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Findings and verdict; exit 0 for improved or neutral, 1 for regressed or inconclusive.
+    """Findings and verdict of results against a baseline.
 
     Example: bumpbot compare new/ --baseline old/ --repeat again/
+
+    Exit: 0 for improved or neutral, 1 for regressed or inconclusive.
     """
     from bot.cli import results
 
     results.compare(new, baseline, repeat or [], format.value)
+
+
+@app.command()
+def replay(
+    context: Context,
+    bump: Annotated[str, typer.Argument(metavar="BUMP", help="the bump's id; `ledger show` lists them")],
+    format: FormatOption = Format.table,
+) -> None:
+    """Decide again over the stored facts of a bump.
+
+    Example: bumpbot --repo DIR replay my-recipe-42e17a3c600c
+
+    Exit: 0 when every action is the same, 1 when one differs or the ledger does not hold.
+    """
+    from bot.cli import ledger
+
+    ledger.replay(context.obj, bump, format.value)
+
+
+for name, commands in GROUPS.items():
+    app.add_typer(commands, name=name)

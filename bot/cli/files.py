@@ -1,99 +1,146 @@
-"""Commands over files of a repository: layout, edit, changelog."""
+"""Commands over files of a repository: layout, edit, matrix."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import typer
 
 from bot import layout as layouts
 from bot.adapters.assets import PackagedAssets
-from bot.adapters.tree import FolderTree
-from bot.cli.app import Place
-from bot.cli.wiring import LAYOUT_FILE, PRESETS, layout_from, presets
-from bot.errors import BadInput, Missing, Refusal
-from bot.images import reference
-from bot.layout import Layout
-from bot.recipe import changelog, scope
+from bot.cli.layouts import layout_of, named, tree_of
+from bot.cli.output import as_json, note, table, working
+from bot.cli.place import Place, parsed
+from bot.cli.wiring import LAYOUT_FILE, schemes
+from bot.cli.writing import write_all
+from bot.errors import BadInput, Refusal
+from bot.images import reference, tags
+from bot.layout import Layout, Smoke
+from bot.model.image import Reference
+from bot.model.recipe import Edit, Point, Recipe, Scope
 from bot.recipe import edit as edits
-
-
-def layout_of(place: Place, assets: PackagedAssets) -> Layout:
-    """The layout that --layout names (a preset or a file), else the repository's own file, else the preset `own`."""
-    if place.layout in PRESETS:
-        return layout_from(assets, presets(assets)[place.layout].encode(), file=f"layout/presets/{place.layout}.yml")
-    file = Path(place.layout) if place.layout else place.repo / LAYOUT_FILE
-    if not file.is_file():
-        if place.layout:
-            raise Missing(f"there is no layout {place.layout}", f"presets: {', '.join(PRESETS)}; or name a file")
-        return layout_from(assets, None, file=LAYOUT_FILE)
-    return layout_from(assets, file.read_bytes(), file=str(file))
-
-
-def tree_of(place: Place) -> FolderTree:
-    """The files of the working tree at --repo."""
-    return FolderTree(place.repo)
+from bot.recipe import matrix as matrices
+from bot.recipe import scope
+from bot.recipe.read import keys, read
+from bot.recipe.shelf import Shelf
 
 
 def layout_check(place: Place, file: Path | None) -> None:
-    """Reads the layout file with its preset; one line and exit 1 for what does not hold."""
-    found = layout_of(Place(place.repo, str(file) if file else place.layout, place.offline), PackagedAssets())
-    typer.echo(f"the layout holds: {len(found.recipes)} places of recipes, {len(found.allow)} repositories of images allowed")
+    """Reads the layout with its preset; one line and exit 1 for what does not hold. Without a name: the file beside
+    the work, which is what its author is writing."""
+    assets, beside = PackagedAssets(), place.repo / LAYOUT_FILE
+    name = str(file) if file else place.layout or (str(beside) if beside.exists() else None)
+    if name is None:
+        note(f"there is no {beside}; a repository without it has the preset own")
+    found = named(name or "own", assets)
+    typer.echo(f"{name or 'own'} holds: {_counted(len(found.recipes), 'place')} of recipes, "
+               f"{_counted(len(found.allow), 'repository', 'repositories')} of images allowed")
 
 
 def layout_schema() -> None:
     """The JSON Schema of a layout file."""
-    typer.echo(json.dumps(layouts.schema(), indent=2))
+    as_json(layouts.schema())
 
 
 def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: str) -> None:
     """The edit of the recipes named, proved to change nothing else; policy is told on stderr and stops nothing."""
-    layout, tree = layout_of(place, PackagedAssets()), tree_of(place)
-    moved = scope.prove(tree, layout, recipes, edits.move(tree, layout, recipes, image))
+    wanted = parsed(reference.parse, image)
+    assets = PackagedAssets()
+    layout, tree = layout_of(place, assets), Shelf(tree_of(place))
+    with working("reading the recipes"):
+        moved = scope.prove(tree, layout, recipes, edits.move(tree, layout, recipes, image))
+        family = [read(tree, layout, key) for key in dict.fromkeys(recipes)]
     found = moved.scope
     if found is not None and (found.other_rows_changed or not found.only_image):
         raise Refusal("the edit would change more of the matrix than the image of these recipes",
                       "name the recipes that share its files too; nothing was written")
-    name = reference.parse(image).name
-    if layout.allow and name not in layout.allow:
-        typer.echo(f"policy: {name} is not on the layout's list of repositories", err=True)
+    for line in _policy(layout, keys(tree, layout), family, wanted, assets):
+        note(f"policy: {line}")
     for finding in moved.findings:
-        typer.echo(f"note: {finding}", err=True)
+        note(f"note: {finding}")
+    if not moved.files:
+        note(f"{', '.join(recipe.key for recipe in family)}: {image} stands there already")
     if write:
-        for path, data in moved.files.items():
-            (place.repo / path).write_bytes(data)
+        write_all(place.repo, moved.files)
+        note("".join(f"written: {path}\n" for path in moved.files).strip().replace("\n", "; ") or "nothing to write")
     if format_ == "json":
-        sites = [{"file": site.file, "line": site.line, "path": site.path} for site in moved.sites]
-        typer.echo(json.dumps([
-            {"recipe": key, "old": _old(tree, layout, key) if not write else None, "new": image, "sites": sites,
-             "diff": moved.diff, "matrix": msgspec.to_builtins(found), "findings": list(moved.findings), "proposal": None}
-            for key in recipes], ensure_ascii=False, indent=2))
+        as_json(told(family, moved, layout, image))
+    elif format_ == "markdown":
+        typer.echo(f"```diff\n{moved.diff}```")
     elif not write:
         typer.echo(moved.diff, nl=False)
 
 
-def changelog_check(place: Place, base: Path, head: Path) -> None:
-    """Whether the second file is the first with entries appended; every fault a line, exit 1."""
-    layout = layout_of(place, PackagedAssets())
-    if layout.changelog is None:
-        raise Refusal("this layout has no changelog", "set `changelog` in the layout")
-    faults = changelog.check(_bytes(base), _bytes(head), layout.changelog)
-    for fault in faults:
-        typer.echo(f"{head}: {fault}", err=True)
-    if faults:
-        raise typer.Exit(1)
+def told(family: list[Recipe], moved: Edit, layout: Layout, image: str) -> dict[str, Any]:
+    """The JSON of CONTRACTS section 2 `edit`. Several recipes make one edit: `recipe` is the first, `recipes` all."""
+    return {
+        "recipe": family[0].key, "old": family[0].image, "new": image,
+        "sites": [{"file": site.file, "line": site.line, "path": site.path} for site in moved.sites],
+        "diff": moved.diff, "matrix": matrix_of(layout, moved.scope), "findings": [], "proposal": None,
+        "recipes": [{"recipe": recipe.key, "old": recipe.image} for recipe in family], "notes": list(moved.findings),
+    }
 
 
-def _old(tree: FolderTree, layout: Layout, key: str) -> str:
-    from bot.recipe.read import read
+def matrix_of(layout: Layout, found: Scope | None) -> dict[str, Any] | None:
+    """What changes in the matrix; null where the layout knows no generator, and so nobody knows a matrix."""
+    return None if found is None or layout.generator == "none" else msgspec.to_builtins(found)
 
-    return read(tree, layout, key).image
+
+def matrix(place: Place, recipe: str, *, smoke: bool, format_: str) -> None:
+    """Every point and eval of a sweep of one recipe, or what its smoke runs of it."""
+    layout, tree = layout_of(place, PackagedAssets()), Shelf(tree_of(place))
+    tree.home(layout, recipe)
+    if layout.generator == "none":
+        raise Refusal(f"the points of {recipe} are not known: the layout names no generator",
+                      "set `generator` in the layout, or use a preset that has one")
+    found = matrices.points(tree, layout, recipe)
+    if smoke:
+        rules = layout.smoke or Smoke()
+        found = matrices.smoke(found, sample=rules.eval_sample, stages=rules.stages)
+    if format_ == "json":
+        as_json(msgspec.to_builtins(found))
+        return
+    heads = ("stage", "kind", "concurrency", "topology", "workload", "hardware", "GPUs", "eval", "id")
+    table(format_, heads, [_row(point) for point in found], right=("concurrency", "GPUs"))
 
 
-def _bytes(file: Path) -> bytes:
+def _row(point: Point) -> tuple[object, ...]:
+    gate = point.eval
+    limit = f", {gate.limit} questions" if gate and gate.limit else ""
+    return (point.stage, point.kind, point.concurrency, point.topology, point.workload, point.hardware, point.gpus,
+            f"{gate.task} >= {gate.threshold:g}{limit}" if gate else None, point.id)
+
+
+def _policy(layout: Layout, known: tuple[str, ...], family: list[Recipe], wanted: Reference,
+            assets: PackagedAssets) -> Iterator[str]:
+    """What policy would say of an edit by hand, as far as files tell; age and platform are the registry's to say."""
+    if layout.allow and wanted.name not in layout.allow:
+        yield f"{wanted.name} is not on the layout's list of repositories"
+    for recipe in family:
+        others = set(layouts.family(layout, recipe.key, known)) - {member.key for member in family}
+        if others:
+            yield f"{recipe.key} moves together with {', '.join(sorted(others))}"
+        fleet = layouts.hardware(layout, recipe.points[0].runner if recipe.points else recipe.hardware)
+        if wanted.digest and fleet.digests != "proven":
+            yield f"whether the launcher on {recipe.hardware or 'this hardware'} takes tag@digest is {fleet.digests}"
+        yield from _order(recipe.image, wanted, assets)
+
+
+def _order(text: str, wanted: Reference, assets: PackagedAssets) -> Iterator[str]:
     try:
-        return file.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", "name a file", file=str(file)) from None
+        old = reference.parse(text)
+    except BadInput:
+        return  # what stands there now is no reference, and has no order
+    if old.tag and wanted.tag and old.name == wanted.name:
+        order, why = tags.explain(wanted.tag, old.tag, schemes(assets))
+        if order in ("older", "incomparable"):
+            yield f"{wanted.tag} is {order} {'than' if order == 'older' else 'with'} {old.tag} ({why})"
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+

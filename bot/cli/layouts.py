@@ -51,7 +51,7 @@ def tree_of(place: Place) -> FolderTree:
     """The files of the working tree at --repo."""
     root = folder(place.repo, REPO_HINT)
     if is_repository(root) and not (root / ".git").exists():
-        raise Refusal(f"{root} is a bare repository: it has no files to work on", f"git clone {root}, and name the clone with --repo")
+        raise Refusal(f"{root} is a bare repository: it has no files to work on", "clone it, and name the clone with --repo")
     return FolderTree(root)
 
 

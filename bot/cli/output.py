@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import RenderableType
 
 WIDE = 1_000_000
+"""Columns of output that no terminal shows: no cell is cut or wrapped there."""
+_LOOPBACK = re.compile(r"\[([^\]\n]*)\]\(http://(?:127\.[\d.]+|localhost|\[::1\])(?::\d+)?[^)\s]*\)")
+_SUMMARY = re.compile(r"<details>\s*<summary>(.*?)</summary>", re.DOTALL)
+_TAG = re.compile(r"</?(?:details|summary)>")
 
 
 def note(line: str) -> None:
@@ -49,13 +55,26 @@ def table(format_: str, heads: Sequence[str], rows: Sequence[Sequence[object]], 
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=Text(title) if title else None, title_justify="left", title_style="bold",
-                  box=box.SIMPLE_HEAD if sys.stdout.isatty() else None, pad_edge=False)
+    drawn = Table(title=Text(title, style="bold") if title else None, title_justify="left", pad_edge=False,
+                  box=box.SIMPLE_HEAD if sys.stdout.isatty() else None)
     for head in heads:
         drawn.add_column(head, justify="right" if head in right else "left", overflow="fold")
     for row in cells:
         drawn.add_row(*map(Text, row))
-    console().print(drawn)
+    _draw(drawn, None if sys.stdout.isatty() else WIDE)
+
+
+def report(text: str) -> None:
+    """Markdown that was written for the forge, drawn to the width of the terminal (80 columns where nothing tells it)."""
+    from rich.markdown import Markdown
+
+    _draw(Markdown(readable(text), hyperlinks=sys.stdout.isatty()), None)
+
+
+def readable(text: str) -> str:
+    """Markdown without what only a browser hides or folds, and without links into a rehearsal that is over."""
+    shown = "\n".join(line for line in text.splitlines() if not line.startswith("<!--"))
+    return _TAG.sub("", _SUMMARY.sub(r"\n**\1**\n", _LOOPBACK.sub(r"\1", shown))).strip()
 
 
 def facts(format_: str, pairs: Sequence[tuple[str, object]]) -> None:
@@ -69,13 +88,6 @@ def facts(format_: str, pairs: Sequence[tuple[str, object]]) -> None:
         typer.echo(f"{name:<{width}}  {plain(str(value))}")
 
 
-def console() -> Console:
-    """Standard output: as wide as its terminal, and without an end where it is none, so that no cell is cut."""
-    from rich.console import Console
-
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else WIDE)
-
-
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """A moving sign on a terminal while something takes its time; nothing elsewhere."""
@@ -86,6 +98,18 @@ def working(what: str) -> Iterator[None]:
 
     with Console(stderr=True, markup=False, highlight=False).status(plain(what)):
         yield
+
+
+def _draw(drawn: RenderableType, width: int | None) -> None:
+    """On a terminal as it is; elsewhere without colours, and without the blanks that fill lines up."""
+    from rich.console import Console
+
+    if sys.stdout.isatty():
+        Console(highlight=False, markup=False, emoji=False, width=width).print(drawn)
+        return
+    lines = io.StringIO()
+    Console(file=lines, highlight=False, markup=False, emoji=False, width=width).print(drawn)
+    typer.echo("\n".join(line.rstrip() for line in lines.getvalue().rstrip().splitlines()))
 
 
 def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> str:

@@ -1,115 +1,60 @@
-"""What a rehearsal shows: a line of progress while five hours pass, then the last report in both languages."""
+"""What a rehearsal came to, as the JSON of CONTRACTS section 2: the witness's report, and what only the ledger can say."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
-import typer
 from msgspec.structs import replace
 
 from bot.ledger import Ledger
 from bot.model.action import Say
-from bot.model.bump import Bump
+from bot.model.bump import Bump, Memory
 from bot.model.ledger import Stored
 from bot.rehearse.scenario import Scenario
 from bot.rehearse.world import World
 from bot.wake import recall
 
-
-class Progress:
-    """One line on stderr that follows the virtual clock; nothing where stderr is no terminal."""
-
-    def __init__(self, story: Scenario, world: World, *, shown: bool) -> None:
-        self._story, self._world = story, world
-        self._shown = shown and sys.stderr.isatty()
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-
-    def at(self, event: str) -> None:
-        """The virtual moment, and what woke the bot."""
-        if self._shown:
-            sys.stderr.write(f"\r\x1b[K{self._world.clock.now():%Y-%m-%d %H:%M} UTC  {event}")
-            sys.stderr.flush()
+_PULL = ("number", "title", "branch", "head", "labels", "draft", "open")
 
 
-def result(story: Scenario, world: World, ledger: Ledger, reports: list[Any]) -> dict[str, Any]:
-    """The JSON of CONTRACTS section 2 `rehearse`: the witness's report, with what only the ledger can say."""
+def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str]) -> dict[str, Any]:
+    """Outcome, runs and comments of the rehearsed bump; `as_expected` says whether the scenario foresaw that end."""
     entries = _chain(ledger)
     bump = _last_facts(entries)
-    told = world.report()
-    memory = bump.memory if bump else None
-    ended = memory.ended if memory else None
-    reasons = {run.id: run.reason for run in bump.world.runs} if bump else {}
-    mine = {run["id"] for run in told["runs"]} if bump is None else set(reasons)
-    bot = story.declared.accounts.bot
-    slots = {entry.comment: entry.slot for entry in (memory.told if memory else ())}
-    comments = [{"id": pull["number"], "kind": "proposal", "body": pull["body"], "edits": _body_edits(entries)}
-                for pull in told["pulls"]]
-    comments += [{"id": one["id"], "kind": _kind(slots.get(one["id"], "")), "body": one["body"], "edits": one["edits"]}
-                 for one in told["comments"] if one["author"] == bot]
-    runs = [{**run, "reason": reasons.get(run["id"])} for run in told["runs"] if run["id"] in mine]
+    told, memory, expect = world.report(), bump.memory if bump else Memory(), story.story.expect
+    ended = memory.ended
     outcome, cause = (ended.outcome.value, ended.cause.value) if ended else (None, None)
-    repairs = memory.repairs_used if memory else 0
-    expect = story.story.expect
-    findings = _troubles(reports) + [f"a run nobody foresaw: {workflow} for {event} {action or ''}".strip()
-                                     for workflow, event, action in world.unforeseen]
-    expected = (expect.outcome, expect.cause or cause, expect.repairs_used) == (outcome, cause, repairs) and bool(memory and memory.closed)
+    runs = _runs(told["runs"], bump)
+    # A push of somebody else starts runs that no story needs to hold; what the bot asked for beyond it speaks against it.
+    surprises = [f"a run nobody foresaw: {workflow} for {event} {action or ''}".strip()
+                 for workflow, event, action in world.unforeseen if event != "push"]
+    wanted, got = (expect.outcome, expect.cause or cause, expect.repairs_used), (outcome, cause, memory.repairs_used)
     return {
-        "scenario": story.declared.name, "variant": story.variant, "outcome": outcome, "cause": cause, "repairs_used": repairs,
-        "gpu_hours": sum(run["gpu_hours"] for run in runs), "runs": runs, "comments": comments, "findings": findings,
-        "pulls": [{key: pull[key] for key in ("number", "title", "branch", "head", "labels", "draft", "open")} for pull in told["pulls"]],
-        "expected": {"outcome": expect.outcome, "cause": expect.cause, "repairs_used": expect.repairs_used}, "as_expected": expected,
+        "scenario": story.declared.name, "variant": story.variant, "outcome": outcome, "cause": cause,
+        "repairs_used": memory.repairs_used, "gpu_hours": sum(run["gpu_hours"] for run in runs), "runs": runs,
+        "comments": _comments(told, memory, entries, story.declared.accounts.bot),
+        "findings": [*dict.fromkeys(troubles), *surprises],
+        "pulls": [{key: pull[key] for key in _PULL} for pull in told["pulls"]],
+        "began": story.declared.clock.start.isoformat(), "ended": world.clock.now().isoformat(), "closed": memory.closed,
+        "expected": {"outcome": expect.outcome, "cause": expect.cause, "repairs_used": expect.repairs_used},
+        "as_expected": wanted == got and memory.closed,
     }
 
 
-def show(found: dict[str, Any], format_: str) -> None:
-    """JSON whole, or the last report as Markdown, or that report drawn for a terminal with the runs before it."""
-    if format_ == "json":
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
-        return
-    last = found["comments"][-1]["body"] if found["comments"] else ""
-    if format_ == "markdown":
-        typer.echo(last)
-        return
-    _draw(found, last)
+def _runs(told: Sequence[dict[str, Any]], bump: Bump | None) -> list[dict[str, Any]]:
+    """The bump's own runs with their reasons; without a bump, every run that was started for the bot."""
+    reasons = {run.id: run.reason for run in bump.world.runs} if bump else {}
+    return [{**run, "reason": reasons.get(run["id"])} for run in told if bump is None or run["id"] in reasons]
 
 
-def _draw(found: dict[str, Any], last: str) -> None:
-    from rich.console import Console
-    from rich.markdown import Markdown
-    from rich.table import Table
-
-    console = Console(highlight=False, soft_wrap=False)
-    table = Table(title=f"{found['scenario']} ({found['variant']})", title_justify="left")
-    for name, justify in (("run", "right"), ("workflow", "left"), ("reason", "left"), ("conclusion", "left"), ("GPU-h", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    for run in found["runs"]:
-        table.add_row(f"{run['id']}/{run['attempt']}", run["workflow"], run["reason"] or "", run["conclusion"] or "",
-                      f"{run['gpu_hours']:.1f}")
-    console.print(table)
-    console.print(Markdown(_visible(last)))
-    console.print(f"\noutcome {found['outcome']}, cause {found['cause']}, repairs {found['repairs_used']}, "
-                  f"{found['gpu_hours']:.1f} GPU-hours, {len(found['comments'])} comments with "
-                  f"{sum(comment['edits'] for comment in found['comments'])} edits")
-    for finding in found["findings"]:
-        console.print(f"finding: {finding}")
-    if not found["as_expected"]:
-        expected = found["expected"]
-        console.print(f"expected: outcome {expected['outcome']}, cause {expected['cause']}, repairs {expected['repairs_used']}")
-
-
-def _visible(text: str) -> str:
-    """Without the hidden markers, which a terminal would print."""
-    return "\n".join(line for line in text.splitlines() if not line.startswith("<!--"))
+def _comments(told: dict[str, Any], memory: Memory, entries: Sequence[Stored], bot: str) -> list[dict[str, Any]]:
+    """What the bot wrote: the proposal's body first, then its comments; `kind` is the template's name."""
+    slots = {entry.comment: entry.slot for entry in memory.told}
+    bodies = [{"id": pull["number"], "kind": "proposal", "body": pull["body"], "edits": _body_edits(entries)}
+              for pull in told["pulls"]]
+    return bodies + [{"id": one["id"], "kind": _kind(slots.get(one["id"], "")), "body": one["body"], "edits": one["edits"]}
+                     for one in told["comments"] if one["author"] == bot]
 
 
 def _kind(slot: str) -> str:
@@ -118,10 +63,6 @@ def _kind(slot: str) -> str:
     if name == "attempt":
         return "initial" if number == "0" else "repair"
     return name
-
-
-def _troubles(reports: list[Any]) -> list[str]:
-    return list(dict.fromkeys(report.trouble for report in reports if report.trouble))
 
 
 def _chain(ledger: Ledger) -> tuple[Stored, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
 import typer
 
 from bot import __version__
@@ -20,10 +22,14 @@ from bot.adapters.process import LocalProcess
 from bot.adapters.published import ApiSource, PublishedBaselines
 from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
-from bot.cli import rehearsal
+from bot.cli import rehearsal, stage
+from bot.cli.output import as_json, note
 from bot.cli.payload import event_of
-from bot.cli.wiring import LAYOUT_FILE, knowledge, layout_from, limits, renderer
-from bot.errors import BadArguments, BumpbotError, Missing
+from bot.cli.place import folder
+from bot.cli.sound import guest_layout, prove
+from bot.cli.wiring import LAYOUT_FILE, knowledge, limits, renderer
+from bot.errors import BadArguments, BumpbotError, Refusal
+from bot.layout import Layout
 from bot.ledger import BRANCH, Ledger, wake_id
 from bot.rehearse import scenario as scenarios
 from bot.rehearse.scenario import Scenario
@@ -35,26 +41,28 @@ SCENARIOS = "rehearse/scenarios"
 SEED = 2956
 
 
-def run(name: str | None, directory: Path | None, *, past: bool, copying: bool, schema: bool, keep: Path | None, format_: str) -> None:
+def run(name: str | None, directory: Path | None, *, past: bool, copying: bool, schema: bool, keep: Path | None,
+        format_: str) -> None:
     """Rehearses a scenario, or copies it, or prints the schema; exit 0 when it ends as the scenario expects."""
     assets = PackagedAssets()
     if schema:
-        typer.echo(json.dumps(scenarios.schema(), indent=2))
+        as_json(scenarios.schema())
         return
-    if name is None:
-        raise BadArguments("name a scenario", f"shipped: {', '.join(assets.names(SCENARIOS))}; or give a folder")
-    folder = _folder(assets, name)
+    if not name:
+        raise BadArguments("no scenario is named", f"shipped: {', '.join(assets.names(SCENARIOS))}; or give a folder of your own")
+    source = _folder(assets, name)
     if copying:
-        if directory is None:
-            raise BadArguments("--copy needs a folder to write to", f"bumpbot rehearse --copy {name} DIR")
-        scenarios.copy(folder, directory)
-        typer.echo(f"{directory} holds {name}; play it with: bumpbot rehearse {directory} --as-it-happened", err=True)
+        _copy(source, name, directory)
         return
     if directory is not None:
-        raise BadArguments(f"`{directory}` is one word too many", "a folder is only given with --copy")
-    story = scenarios.load(folder, "as-it-happened" if past else None)
-    result = play(story, keep, narrate=format_ == "table")
-    rehearsal.show(result, format_)
+        raise BadArguments(f"`{directory}` is one word too many", "a second folder is only given with --copy")
+    story = scenarios.load(source, "as-it-happened" if past else None)
+    prove(story, assets)
+    began = time.monotonic()
+    result = play(story, _fresh(keep), narrate=True)
+    stage.show(result, format_, time.monotonic() - began)
+    if keep is not None:
+        note(f"kept: bumpbot --repo {keep / 'ledger.git'} ledger show; the guest's repository is {keep / 'guest.git'}")
     if not result["as_expected"]:
         raise typer.Exit(1)
 
@@ -72,32 +80,37 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
         world = stack.enter_context(World(story, work))
         if observer is not None:
             observer(world)
-        bot = RehearsedBot(world, story, work)
-        progress = stack.enter_context(rehearsal.Progress(story, world, shown=narrate))
-        reports: list[Any] = []
+        progress = stack.enter_context(stage.Progress(story, world, shown=narrate))
+        bot = RehearsedBot(world, story, work, say=progress.say, narrate=lambda line: progress.at(line.partition(": ")[2] or line))
+        troubles: list[str] = []
         for event, payload in world.deliveries():
             progress.at(event)
-            reports += bot.woken(event, payload)
+            reports = bot.woken(event, payload)
+            troubles += [report.trouble for report in reports if report.trouble]
             if reports and reports[-1].ended:
                 world.stop()
         if after is not None:
             after(world, bot)
-        return rehearsal.result(story, world, bot.ledger, reports)
+        return rehearsal.result(story, world, bot.ledger, [*bot.refused, *troubles])
 
 
 class RehearsedBot:
-    """The bot as a workflow would run it: a new context at each wake, with the layout that the default branch then states."""
+    """The bot as a workflow would run it: a new context at each wake, with the layout that the default branch then states.
 
-    def __init__(self, world: World, story: Scenario, work: Path, *, name: str = "bot") -> None:
+    `refused` are the requests of people that it turned down, each with its moment.
+    """
+
+    def __init__(self, world: World, story: Scenario, work: Path, *, name: str = "bot", say: Callable[[str], None] = note,
+                 narrate: Callable[[str], None] = lambda line: None) -> None:
         """`name` keeps the caches of two bots in one world apart, as those of two workflow runs are."""
-        self._world, self._story, self._assets = world, story, PackagedAssets()
+        self._world, self._story, self._assets, self._say, self._narrate = world, story, PackagedAssets(), say, narrate
         self._random = Random(f"{SEED}{name}")
         process, account = LocalProcess(), story.declared.accounts.bot
         email = f"{account}@users.noreply.github.com"
         self._git = CommandGit(process, world.git_url, work / f"{name}-cache.git", name=account, email=email)
         store = init_bare(process, work / "ledger.git")
         books = CommandGit(process, str(store), work / f"{name}-ledger.git", name=account, email=email, shallow=(BRANCH,))
-        self.ledger = Ledger(books, clock=world.clock, random=self._random)
+        self.ledger, self.refused = Ledger(books, clock=world.clock, random=self._random), []
         token = world.tokens["bot"]
         self._forge = GitHubForge(world.github_url, world.repository, token, world.clock, login=account)
         self._registry = OciRegistry(world.clock, override=world.endpoints, trust_declared=story.declared.registry.declared_digests)
@@ -110,7 +123,8 @@ class RehearsedBot:
         try:
             return list(wake(self.context(), event_of(name, payload, clock.now())))
         except BumpbotError as error:
-            typer.echo(f"{clock.now():%H:%M} refused: {error}", err=True)
+            self.refused.append(f"{clock.now():%H:%M} refused: {error}")
+            self._say(self.refused[-1])
             return []
 
     def context(self) -> Context:
@@ -127,22 +141,56 @@ class RehearsedBot:
                           gpu_hours=policy.caps.gpu_hours),
             knowledge=self._knowledge, render=renderer(self._assets, layout, self._knowledge), mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
+            narrate=self._narrate,
         )
 
-    def _layout(self) -> Any:
-        import msgspec
-
+    def _layout(self) -> Layout:
         tip = self._git.tip(self._story.declared.repository.branch) or ""
-        data = self._git.read(tip, LAYOUT_FILE) or f"version: 1\npreset: {self._story.declared.layout}\n".encode()
-        layout = layout_from(self._assets, data, file=LAYOUT_FILE)
+        layout = guest_layout(self._story, self._git.read(tip, LAYOUT_FILE), self._assets, file=LAYOUT_FILE)
         return msgspec.structs.replace(layout, style=self._story.story.policy.style, repository=self._world.repository)
 
 
 def _folder(assets: PackagedAssets, name: str) -> Path:
-    place = Path(name)
+    place, shipped = Path(name), assets.names(SCENARIOS)
     if place.is_dir():
         return place
-    shipped = assets.names(SCENARIOS)
     if name in shipped:
         return assets.folder(f"{SCENARIOS}/{name}")
-    raise Missing(f"there is no scenario {name}", f"shipped: {', '.join(shipped)}; or give a folder that exists")
+    return folder(place, f"shipped: {', '.join(shipped)}; or give a scenario's folder")
+
+
+def _copy(source: Path, name: str, target: Path | None) -> None:
+    if target is None:
+        raise BadArguments("--copy needs a folder to write to", f"bumpbot rehearse --copy {name} DIR")
+    if target.resolve().is_relative_to(source.resolve()):
+        raise BadArguments(f"{target} lies in what is copied", "name a folder outside it")
+    try:
+        scenarios.copy(source, target)
+    except OSError as error:
+        raise Refusal(f"{target} cannot be written: {error.strerror or error}", "name a folder where you may write") from None
+    note(f"{target} holds {name}; play it with: bumpbot rehearse {target}{_flag(target)}")
+
+
+def _flag(scenario: Path) -> str:
+    """The option without which a scenario that tells only the past cannot be played."""
+    try:
+        scenarios.load(scenario)
+    except Refusal:
+        return " --as-it-happened"
+    except BumpbotError:
+        return ""  # playing it will say what does not hold
+    return ""
+
+
+def _fresh(keep: Path | None) -> Path | None:
+    """The folder of --keep, made when absent: what an earlier rehearsal left would be taken for this one's."""
+    if keep is None:
+        return None
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+        held = next(keep.iterdir(), None)
+    except OSError as error:
+        raise BadArguments(f"--keep {keep}: {error.strerror}", "name a new or empty folder where you may write") from None
+    if held is not None:
+        raise Refusal(f"--keep: {keep} is not empty", "name a new or empty folder; nothing was written")
+    return keep

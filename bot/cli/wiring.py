@@ -9,13 +9,17 @@ import msgspec
 
 from bot import strict
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.published import ApiSource, PublishedBaselines
 from bot.diagnose import known as known_repairs
 from bot.diagnose import signatures
 from bot.errors import BadInput
-from bot.images import schemes
+from bot.images import schemes as tag_schemes
+from bot.images.schemes import Scheme
 from bot.layout import Layout, resolve
 from bot.model.bump import Limits
+from bot.model.result import Baseline
 from bot.model.text import Text
+from bot.ports import Clock, Published
 from bot.render import Renderer
 from bot.results import load_metrics
 from bot.wake.context import Knowledge
@@ -33,11 +37,29 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
     known = signatures.load(assets.text("knowledge/signatures.yaml"), file="knowledge/signatures.yaml")
     ids = {signature.id for signature in known}
     return Knowledge(
-        schemes=schemes.read(assets.text("knowledge/tags.yaml"), file="knowledge/tags.yaml"),
+        schemes=schemes(assets),
         signatures=known,
         repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
     )
+
+
+def schemes(assets: PackagedAssets) -> tuple[Scheme, ...]:
+    """How tags are read and ordered."""
+    return tag_schemes.read(assets.text("knowledge/tags.yaml"), file="knowledge/tags.yaml")
+
+
+class NoBaselines:
+    """Satisfies the Published port where the layout names no source: nothing is published for anybody."""
+
+    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
+        return None
+
+
+def published(clock: Clock, layout: Layout, known: Knowledge) -> Published:
+    """The published baselines that the layout names."""
+    url = layout.baselines.url
+    return PublishedBaselines(ApiSource(clock, base_url=url), known.metrics) if url else NoBaselines()
 
 
 def renderer(assets: PackagedAssets, layout: Layout, known: Knowledge) -> Renderer:

@@ -39,8 +39,10 @@ def decide(bump: Bump, event: Event) -> tuple[Action, ...]:
 
 def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:
     match phase:
-        case Over() | Settling():
+        case Over():
             return ()
+        case Settling():
+            return smoke.strays(bump)
         case Opening():
             return opening.opening(bump)
         case Taken(outcome):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from bot.decide import report
-from bot.decide.phase import sweep_labels
-from bot.decide.say import say
-from bot.decide.smoke import slot
-from bot.model.action import Action, Push, Unlabel
+from bot.decide.smoke import labels_off, passed
+from bot.model.action import Action, Push
 from bot.model.bump import Bump
 
 
@@ -15,13 +12,5 @@ def due(bump: Bump, *, sync: bool) -> tuple[Action, ...]:
 
     Only when the default branch's changelog moved is it merged, its bytes first. Neither spends a repair.
     """
-    passed = () if bump.memory.heads[-1].why in ("changelog", "sync") else _passed(bump)
-    off = tuple(Unlabel(name=name) for name in sweep_labels(bump))
     why = "sync" if sync else "changelog"
-    return (*passed, *off, Push(why=why, expected=bump.head, base_tip=bump.world.base_tip))
-
-
-def _passed(bump: Bump) -> tuple[Action, ...]:
-    runs = [run for run in bump.world.runs if run.stage == "smoke" and run.head == bump.tested_head]
-    run = max(runs, key=lambda run: (run.created, run.id))
-    return say(bump, slot(bump), report.attempt(bump, run, next_="sweep"))
+    return (*passed(bump), *labels_off(bump), Push(why=why, expected=bump.head, base_tip=bump.world.base_tip))

@@ -35,8 +35,15 @@ CLASSES: dict[str, tuple[Response, Outcome]] = {
 }
 UNKNOWN: tuple[Response, Outcome] = ("repair", Outcome.FAILED)
 INFRASTRUCTURE = frozenset(name for name, (response, _) in CLASSES.items() if response == "retry")
+# How often a job may fail this way before it is the engine's fault: the watchdog's hang gets one more try, on another node.
+PATIENCE = {"hang": 1}
 
 
 def response(class_: str | None) -> tuple[Response, Outcome]:
     """What a class calls for; an unknown error is taken for the image's fault, never for the weather."""
     return CLASSES.get(class_ or "", UNKNOWN)
+
+
+def weather(class_: str | None, attempt: int) -> bool:
+    """Whether a job that failed this way at its `attempt` says nothing about the image, and is run again."""
+    return class_ in INFRASTRUCTURE and attempt <= PATIENCE.get(class_ or "", attempt)

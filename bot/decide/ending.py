@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from bot.decide import report
-from bot.decide.phase import failed_jobs, sweep_labels
+from bot.decide.phase import LISTING, failed_jobs, starting, sweep_labels, taken_by_person
+from bot.decide.progress import sweep_slot
 from bot.decide.say import say
 from bot.model.action import Action, Cancel, ClosePull, Remember, SetDraft, Unlabel
 from bot.model.bump import Bump, Ended, Wanted
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.text import Text
+
+CONFLICT = Text("The head conflicts with the default branch outside the changelog; only a maintainer can say which text is right.",
+                "该分支与默认分支在变更日志以外存在冲突，只有维护者能判断应保留哪一份内容。")
 
 
 def end(bump: Bump, outcome: Outcome, cause: Cause, *, why: Text | None = None, run: int | None = None,
@@ -26,27 +30,40 @@ def taken(bump: Bump, outcome: Outcome) -> tuple[Action, ...]:
 
 def blocked(bump: Bump) -> tuple[Action, ...]:
     """A conflict outside the changelog is a question of what the recipe should say; that is not ours to answer."""
-    return end(bump, Outcome.UNCERTAIN, Cause.NONE)
+    return end(bump, Outcome.UNCERTAIN, Cause.NONE, why=CONFLICT)
 
 
 def finishing(bump: Bump, ended: Ended) -> tuple[Action, ...]:
     """Stops our runs and takes the label off; once every run is seen terminal, puts the pull request away.
 
-    Taking a label off can start a run of its own (the seed's fifth run), so the label goes first and is waited for.
+    Taking a label off can start a run of its own (the seed's fifth run), so the label goes first and is waited for; so
+    is a run that was asked for a moment ago and is not listed yet, or it would hold its GPUs with nobody looking.
     """
-    pull, ending = bump.world.pull, ENDINGS[ended.outcome]
-    alive = [run for run in bump.world.runs if not run.terminal]
-    theirs = ending.branch == "theirs" or pull is None or not pull.open
-    labels = () if theirs else tuple(Unlabel(name=name) for name in sweep_labels(bump))
+    alive = [run.id for run in bump.world.runs if not run.terminal] + _unlisted(bump, ended)
+    labels = () if _theirs(bump, ended) else tuple(Unlabel(name=name) for name in sweep_labels(bump))
     if alive or labels:
         told = () if bump.told("finishing") else say(bump, "finishing", report.finishing(bump, ended))
-        return (*told, *(Cancel(run=run.id) for run in alive), *labels)
-    return (*_last_look(bump), *_away(bump, ended), *say(bump, "final", report.last_words(bump, ended)))
+        return (*told, *(Cancel(run=run) for run in alive), *labels)
+    if starting(bump):
+        return ()
+    theirs = _theirs(bump, ended)
+    return (*_last_look(bump), *_away(bump, ended), *say(bump, "final", report.last_words(bump, ended, theirs=theirs)))
+
+
+def _theirs(bump: Bump, ended: Ended) -> bool:
+    """Whether the pull request is a person's now: by the outcome, or because one took it while we were cleaning up."""
+    return ENDINGS[ended.outcome].branch == "theirs" or bump.world.pull is None or taken_by_person(bump) is not None
+
+
+def _unlisted(bump: Bump, ended: Ended) -> list[int]:
+    """Runs whose number our dispatch was told and that the forge does not list yet."""
+    listed = {run.id for run in bump.world.runs}
+    return [run for run in bump.memory.owned if run not in listed] if bump.now - ended.at < LISTING else []
 
 
 def _last_look(bump: Bump) -> tuple[Action, ...]:
     """The sweep's comment once more: its runs are terminal now, and a reader must not find one that still runs there."""
-    slot = f"sweep-{bump.memory.repairs_used}"
+    slot = sweep_slot(bump)
     runs = [run for run in bump.world.runs if run.stage == "sweep" and bump.judged(run.id)]
     if not runs or bump.told(slot) is None:
         return ()
@@ -56,7 +73,7 @@ def _last_look(bump: Bump) -> tuple[Action, ...]:
 
 def _away(bump: Bump, ended: Ended) -> tuple[Action, ...]:
     pull, ending = bump.world.pull, ENDINGS[ended.outcome]
-    if pull is None or not pull.open or ending.pull == "leave":
+    if pull is None or _theirs(bump, ended) or ending.pull == "leave":
         return ()
     if ending.pull == "ready":
         return (SetDraft(draft=False, head=pull.head),) if pull.draft else ()

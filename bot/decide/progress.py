@@ -18,6 +18,22 @@ def progress(bump: Bump, run: Run) -> Update:
     return Update(at=bump.now, passed=names("success"), running=names("in_progress"), queued=names("queued"), failed=failed)
 
 
+def news(bump: Bump, run: Run) -> Update | None:
+    """The progress of a sweep, if it is not what its comment already tells last."""
+    update, told = progress(bump, run), bump.told(sweep_slot(bump))
+    last = told.updates[-1] if told and told.updates else None
+    return update if last is None or _sets(last) != _sets(update) else None
+
+
+def sweep_slot(bump: Bump) -> str:
+    """The comment of the sweep that follows the present attempt."""
+    return f"sweep-{bump.memory.repairs_used}"
+
+
+def _sets(update: Update) -> tuple[tuple[str, ...], ...]:
+    return update.passed, update.running, update.queued, update.failed
+
+
 def short(job: Job) -> str:
     """c4 for a point, eval c4 for its eval."""
     return f"{'eval ' if job.role == 'eval' else ''}c{job.concurrency}"

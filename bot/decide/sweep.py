@@ -4,43 +4,45 @@ from __future__ import annotations
 
 from bot import budget
 from bot.decide import ending, report
-from bot.decide.phase import alive_sweeps, needs_approval
-from bot.decide.progress import progress
+from bot.decide.phase import alive_sweeps, held, measures, needs_approval
+from bot.decide.progress import news, sweep_slot
 from bot.decide.say import say
-from bot.decide.smoke import fill, relabel, respond, strays
-from bot.model.action import Action, Cancel, Dispatch, SetDraft
-from bot.model.bump import Bump, Judged, Update
+from bot.decide.smoke import dispatch_sweep, passed, relabel, respond, strays
+from bot.model.action import Action, Cancel, SetDraft
+from bot.model.bump import Bump, Judged
 from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
+from bot.model.text import Text
+
+NOTHING_BEGAN = Text("The sweep was asked for again and again, and none began to measure.",
+                     "已多次请求扫描，但没有任何扫描开始测量。")
 
 
 def due(bump: Bump, head: str) -> tuple[Action, ...]:
     """Starts the sweep: by the guest's label, or by our own dispatch; above a threshold a person must have asked."""
     pull, rules = bump.world.pull, bump.subject.rules.sweep
     assert pull is not None
-    price = budget.price_sweep(bump)
+    before, price = (*strays(bump), *passed(bump)), budget.price_sweep(bump)
     if not budget.affords(bump, price):
-        return ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price)
+        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price))
     if needs_approval(bump):
-        return say(bump, "status", report.status(bump, about="sweep-needs-approval", by=None))
+        about = "sweep-held" if held(bump) else "sweep-needs-approval"
+        return (*before, *say(bump, "status", report.status(bump, about=about, by=None)))
+    if _tries(bump, head) > bump.subject.limits.infrastructure_retries:
+        return (*before, *ending.end(bump, Outcome.UNCERTAIN, Cause.RETRIES_EXHAUSTED, why=NOTHING_BEGAN))
     ready = () if rules.drafts or not pull.draft else (SetDraft(draft=False, head=head),)
     if rules.start == "label":
-        return (*strays(bump), *ready, *relabel(bump, head))
-    nonce = f"bumpbot-{bump.id}-sweep-{bump.memory.repairs_used}-{head[:12]}"
-    words = {"head": head, "nonce": nonce, "key": " ".join(recipe.key for recipe in bump.subject.family)}
-    inputs = {name: fill(value, words) for name, value in rules.inputs.items()}
-    return (*strays(bump), *ready, Dispatch(workflow=rules.workflow, ref=rules.ref, inputs=inputs, nonce=nonce, head=head))
+        return (*before, *ready, *relabel(bump, head))
+    return (*before, *ready, dispatch_sweep(bump, head))
 
 
 def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
-    """Follows the newest run; of two for one head the older is stopped, it would measure the same points twice."""
-    doubles = tuple(Cancel(run=other.id) for other in alive_sweeps(bump)[1:] if not other.terminal)
-    update = progress(bump, run)
-    told = bump.told(slot(bump))
-    last = told.updates[-1] if told and told.updates else None
-    fresh = update if last is None or _sets(last) != _sets(update) else None
+    """Follows one run; an older one for the same head is stopped, it would measure the same points twice."""
+    doubles = tuple(Cancel(run=other.id) for other in alive_sweeps(bump)
+                    if not other.terminal and (other.created, other.id) < (run.created, run.id))
+    fresh = news(bump, run)
     record = report.sweep(bump, run, passed=None, update=fresh)
-    return (*strays(bump), *doubles, *say(bump, slot(bump), record, waiting=True, update=fresh))
+    return (*strays(bump), *doubles, *say(bump, sweep_slot(bump), record, waiting=True, update=fresh))
 
 
 def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
@@ -57,14 +59,15 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
         "regressed": Outcome.REGRESSED,
         "inconclusive": Outcome.UNCERTAIN,
     }[verdict]
-    told = say(bump, slot(bump), report.sweep(bump, run, passed=True, update=progress(bump, run)))
+    fresh = news(bump, run)
+    told = say(bump, sweep_slot(bump), report.sweep(bump, run, passed=True, update=fresh), update=fresh)
     return (*told, *ending.end(bump, outcome, Cause.VERDICT, run=run.id))
 
 
-def slot(bump: Bump) -> str:
-    """Where the comment of the present sweep stands; a repair begins a new one."""
-    return f"sweep-{bump.memory.repairs_used}"
-
-
-def _sets(update: Update) -> tuple[tuple[str, ...], ...]:
-    return update.passed, update.running, update.queued, update.failed
+def _tries(bump: Bump, head: str) -> int:
+    """How often a sweep of this head was asked for without one that measures: by our dispatches, or our labels since the head."""
+    rules, since = bump.subject.rules.sweep, bump.memory.heads[-1].at
+    if rules.start == "dispatch":
+        return sum(run.stage == "sweep" and run.head == head and not measures(run) for run in bump.world.runs)
+    names = {rules.label, *rules.labels}
+    return sum(one.added and one.label in names and one.by == bump.world.me and one.at >= since for one in bump.world.labellings)

@@ -39,7 +39,10 @@ class Comment(Struct, frozen=True, kw_only=True):
 
 
 class RunInfo(Struct, frozen=True, kw_only=True):
-    """A workflow run as the forge lists it. `title` is its display title, where our nonce stands."""
+    """A workflow run as the forge lists it. `title` is its display title, where our nonce stands; `actor` began it.
+
+    `fork`: its head lies in another repository, so it is nobody's here, whatever its branch is called.
+    """
 
     id: int
     attempt: int
@@ -52,6 +55,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     conclusion: str | None
     created: datetime
     actor: str
+    fork: bool = False
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -76,9 +80,10 @@ class Artifact(Struct, frozen=True, kw_only=True):
 
 
 class Labelling(Struct, frozen=True, kw_only=True):
-    """A label put on (`added`) or taken off, by whom, when."""
+    """A label put on (`added`) or taken off, by whom, when; with `ready`, and no label, the mark as ready for review."""
 
     label: str
     by: str
     at: datetime
     added: bool
+    ready: bool = False

@@ -23,6 +23,7 @@ def fixed(value: float, places: int) -> Markup:
 
 
 def signed(value: float, places: int) -> Markup:
+    """Rounded, with its sign; what rounds to nothing has none."""
     text = fixed(value, places)
     return text if text.startswith("-") or float(text) == 0 else Markup(f"+{text}")
 
@@ -60,6 +61,7 @@ def threshold(number: float) -> Markup:
 
 
 def sha(oid: str) -> Markup:
+    """Nine digits of a commit, as the forge abbreviates one."""
     return code(oid[:9])
 
 
@@ -75,14 +77,17 @@ def digest(text: str, places: int = 8) -> Markup:
 
 
 def moment(at: datetime) -> Markup:
+    """`2026-09-10 09:36 UTC`; every time in a record is UTC."""
     return Markup(at.strftime("%Y-%m-%d %H:%M UTC"))
 
 
 def clock(at: datetime) -> Markup:
+    """`09:36 UTC`, for lines whose day stands above them."""
     return Markup(at.strftime("%H:%M UTC"))
 
 
 def day(at: datetime) -> Markup:
+    """`2026-09-10`."""
     return Markup(at.strftime("%Y-%m-%d"))
 
 

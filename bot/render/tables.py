@@ -37,7 +37,8 @@ class Tables:
             return self._words.word("table-above")
         blocks = []
         for line in table.lines:
-            heads = [f"{self._words.word('conc')} {line.concurrency}", *(self._words.word(term) for term in ("baseline", "smoke", "delta"))]
+            heads = [f"{self._words.word('conc')} {line.concurrency}", *(self._words.word(term)
+                                                                         for term in ("baseline", "smoke", "delta"))]
             rows = [[self._head(cell.metric), *self._three(cell)] for cell in line.cells]
             blocks.append(self._draw(heads, rows, left=1))
         return Markup("\n\n".join(blocks))
@@ -64,7 +65,8 @@ class Tables:
     def attempts(self, lines: Sequence[AttemptLine]) -> Markup:
         terms = ("attempt", "head", "run", "result", "gpu-hours")
         rows = [
-            [self._attempt(line.number), sha(line.head), f"{line.run}/{line.attempt}" if line.run else self._na(None, "not-started"),
+            [self._attempt(line.number), sha(line.head), f"{line.run}/{line.attempt}"
+             if line.run else self._na(None, "not-started"),
              self._words.told(line.result, "result"), fixed(line.gpu_hours, 1)]
             for line in lines
         ]
@@ -74,7 +76,8 @@ class Tables:
         """Every run with its reason."""
         terms = ("run", "workflow", "reason", "began", "conclusion", "gpu-hours")
         rows = [
-            [link(f"{run.id}/{run.attempt}", run.url), code(run.workflow), self._words.told(run.reason, "reason"), moment(run.created),
+            [link(f"{run.id}/{run.attempt}", run.url), code(run.workflow), self._words.told(run.reason, "reason"),
+             moment(run.created),
              self._words.told(run.conclusion or "running", "conclusion"), fixed(run.gpu_hours, 1)]
             for run in runs
         ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from bot.decide.say import digest
-from bot.model.action import Action, Push, Remember, Result, Say
+from bot.model.action import Action, Dispatch, Push, Remember, Result, Say
 from bot.model.bump import Approval, Bump, Ended, Head, Memory, Told
 
 
@@ -34,6 +34,8 @@ def _step(bump: Bump, memory: Memory, action: Action, result: Result) -> Memory:
             told = Told(slot=slot, comment=result.comment, digest=digest(record), at=bump.now, updates=updates)
             others = tuple(other for other in memory.told if other.slot != slot)
             return replace(memory, told=(*others, told), closed=memory.closed or slot == "final")
+        case Dispatch() if result.run is not None and result.run not in memory.owned:
+            return replace(memory, owned=(*memory.owned, result.run))
         case Remember(fact=Approval() as approval):
             return replace(memory, approvals=(*memory.approvals, approval))
         case Remember(fact=Ended() as ended):

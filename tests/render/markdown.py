@@ -5,28 +5,30 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 PARSER = MarkdownIt("commonmark").enable("table")
+_parse = lru_cache(maxsize=1024)(PARSER.parse)
 NUMBER = re.compile(r"[+-]?\d+(?:[.:/-]\d+)*%?")
 
 
 def inline(text: str) -> Iterator[Token]:
     """Every inline token, with those nested in links and images."""
-    for token in PARSER.parse(text):
+    for token in _parse(text):
         yield from token.children or ()
 
 
 def blocks(text: str) -> list[Token]:
-    return PARSER.parse(text)
+    return _parse(text)
 
 
 def said(text: str) -> str:
     """The words a reader sees, without code spans."""
     return "\n".join(
-        "".join(" " if child.type != "text" else child.content for child in token.children or ()) for token in PARSER.parse(text)
+        "".join(" " if child.type != "text" else child.content for child in token.children or ()) for token in _parse(text)
         if token.type == "inline"
     )
 

@@ -15,25 +15,23 @@ from bot.decide.report.parts import PHASE_WORDS
 from bot.model.outcome import ENDINGS, Cause, Mover, Outcome
 from bot.model.result import Judgement
 from bot.model.run import Reason
+from bot.model.text import Text
 from bot.render.words import Words
 from bot.verdict.words import REASONS
 from tests.render.catalogue import CATALOGUE, GLOSSARY, TEMPLATES, renderer
 
 NAMES = sorted(name.partition("/")[2] for name in TEMPLATES if name.startswith("en/"))
-ENVIRONMENT = jinja2.Environment()
-# The one term of the repository's table that a sentence of ours would otherwise be free to render differently.
-TABLE = {"image": "镜像", "sweep": "扫描", "artifacts": "产物", "eval": "评测", "baseline": "基线", "recipe": "配方", "threshold": "阈值",
-         "concurrency": "并发", "workload": "工作负载", "topology": "拓扑", "GPU-hour": "GPU 小时", "speculative decoding": "投机解码"}
-
-
-def parsed(name: str) -> nodes.Template:
-    """jinja's filters and tests are not ours, so each name is made known before it is parsed."""
-    return ENVIRONMENT.parse(TEMPLATES[name])
+ENVIRONMENT = renderer()._markdown["en"]
+# The terms of the repository's table that a sentence of ours would otherwise be free to render differently.
+TABLE = {"image": "镜像", "sweep": "扫描", "artifacts": "产物", "eval": "评测", "baseline": "基线", "recipe": "配方",
+         "threshold": "阈值",
+         "concurrency": "并发", "workload": "工作负载", "topology": "拓扑", "GPU-hour": "GPU 小时",
+         "speculative decoding": "投机解码"}
 
 
 def shape(name: str) -> dict[str, object]:
     """Variables, attributes and filters that a template uses, whatever it says around them."""
-    tree = parsed(name)
+    tree = ENVIRONMENT.parse(TEMPLATES[name])
     return {
         "variables": meta.find_undeclared_variables(tree),
         "fields": sorted(node.attr for node in tree.find_all(nodes.Getattr)),
@@ -60,11 +58,6 @@ class TestTemplates:
 
     def test_are_used_by_the_catalogue_every_one(self) -> None:
         opened: set[str] = set()
-
-        class Watching(dict[str, str]):
-            def __getitem__(self, name: str) -> str:
-                opened.add(name)
-                return super().__getitem__(name)
 
         class Loader(jinja2.DictLoader):
             def get_source(self, environment: jinja2.Environment, template: str) -> tuple:
@@ -93,12 +86,15 @@ CLOSED = {
     "conclusion-": ["running", "success", "failure", "cancelled", "skipped", "timed_out", "neutral", "stale", "action_required",
                     "startup_failure"],
     "result-": ["waiting", "running", "passed", "failed", "cancelled"],
-    "missing-": ["no-baseline", "not-measured", "not-published", "baseline-unreachable", "eval-not-comparable", *get_args(Missing)],
+    "missing-": ["no-baseline", "not-measured", "not-published", "eval-not-comparable"],
+    "absent-": ["not-published", "baseline-unreachable", *get_args(Missing)],
     "next-": ["smoke-running", "repair", "retry", "sweep", "stop"],
     "provenance-": ["label", "tag", "none"],
-    "about-": ["label-waits", "sweep-needs-approval"],
-    "note-": ["baseline-unverifiable:{}", "eval-not-comparable:{}", "points-gone:{}", "points-new:{}", "baseline-single", "fingerprint-unknown"],
-    "setting-": ["workload", "topology", "mode", "gpus", "nodes", "concurrency", "speculation", "speculative-tokens", "synthetic-acceptance",
+    "about-": ["label-waits", "sweep-needs-approval", "sweep-held"],
+    "note-": ["baseline-unverifiable:{}", "eval-not-comparable:{}", "points-gone:{}", "points-new:{}", "baseline-single",
+              "fingerprint-unknown"],
+    "setting-": ["workload", "topology", "mode", "gpus", "nodes", "concurrency", "speculation", "speculative-tokens",
+                 "synthetic-acceptance",
                  "offload", "offload-backend", "offload-gb", "router", "max-num-seqs", "dynamo", "kv", "revision", "channel"],
 }
 
@@ -118,13 +114,12 @@ class TestGlossary:
         renderings: dict[str, set[str]] = {}
         for text in GLOSSARY.values():
             renderings.setdefault(text.en.casefold(), set()).add(text.zh)
-        # A run has a reason and a conclusion of its own; a label that starts a run is one being put on.
         assert {english: chinese for english, chinese in renderings.items() if len(chinese) > 1} == {}
 
     def test_renders_the_terms_of_the_target_repository_as_its_table_does(self) -> None:
         wrong = [
             (term, english) for term, text in GLOSSARY.items() for english, chinese in TABLE.items()
-            if re.search(rf"\b{english}s?\b", text.en) and chinese not in text.zh and term not in EXEMPT
+            if re.search(rf"\b{english}s?\b", text.en) and chinese not in text.zh
         ]
         assert wrong == []
 
@@ -139,15 +134,12 @@ class TestGlossary:
                 assert len(places) == term.count("{}")
 
 
-# The sweep's own rule is told here in other words: `无响应` needs no "published points".
-EXEMPT: frozenset[str] = frozenset({"note-eval-not-comparable:{}"})
-
-
 class TestWordsOfOpenSets:
     ENGLISH, CHINESE = (Words(language, GLOSSARY) for language in ("en", "zh"))
 
     def test_carry_their_values(self) -> None:
-        assert self.ENGLISH.told("points-gone:32", "note") == "concurrency `32` was published, which the recipe does not run any more"
+        told = self.ENGLISH.told("points-gone:32", "note")
+        assert told == "concurrency `32` was published, which the recipe does not run any more"
         assert self.CHINESE.told("partial-sweep:c16", "because") == "测点 `c16` 在一侧缺失"
 
     def test_without_a_term_for_the_value_it_stands_beside_the_word(self) -> None:
@@ -161,8 +153,6 @@ class TestWordsOfOpenSets:
         assert self.ENGLISH.told("points come from 2 runs: {0}, 5", "note") == "the points come from `2` runs: `{0}, 5`"
 
     def test_end_a_sentence_once(self) -> None:
-        from bot.model.text import Text
-
         assert self.ENGLISH.sentence(Text("it is so", "如此")) == "it is so."
         assert self.CHINESE.sentence(Text("it is so.", "如此。")) == "如此。"
         assert self.CHINESE.sentence(Text("it is so", "如此")) == "如此。"

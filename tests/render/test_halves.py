@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.text import Text
 from tests.render.catalogue import CATALOGUE, GLOSSARY, PROPOSAL, renderer
 from tests.render.markdown import facts, said
 
+FULL = renderer()
 ALL = pytest.mark.parametrize("name", CATALOGUE)
 SEAM = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9`]|[A-Za-z0-9`%][\u4e00-\u9fff]")
 CHINESE = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
@@ -41,7 +43,7 @@ class TestBothHalvesOfEveryRecord:
     @ALL
     @pytest.mark.parametrize("tables", [True, False])
     def test_hold_the_same_facts(self, name: str, tables: bool) -> None:
-        one = renderer()
+        one = FULL
         english, chinese = (facts(one.half(CATALOGUE[name], language, tables=tables)) for language in ("en", "zh"))
         assert english == chinese
 
@@ -56,23 +58,24 @@ class TestBothHalvesOfEveryRecord:
 
     @ALL
     def test_have_as_many_list_items_and_table_rows(self, name: str) -> None:
-        one = renderer()
-        shapes = [Counter(re.findall(r"(?m)^(- |\| |## |### |---$)", one.half(CATALOGUE[name], language))) for language in ("en", "zh")]
+        one = FULL
+        shapes = [Counter(re.findall(r"(?m)^(- |\| |## |### |---$)", one.half(CATALOGUE[name], language)))
+                  for language in ("en", "zh")]
         assert shapes[0] == shapes[1]
 
     @ALL
     def test_the_english_half_is_english(self, name: str) -> None:
-        assert not CHINESE.search(renderer().half(CATALOGUE[name], "en"))
+        assert not CHINESE.search(FULL.half(CATALOGUE[name], "en"))
 
     @ALL
     def test_chinese_and_latin_stand_apart_as_the_seed_has_them(self, name: str) -> None:
-        half = renderer().half(CATALOGUE[name], "zh").replace("`", "`")
+        half = FULL.half(CATALOGUE[name], "zh").replace("`", "`")
         assert not [half[max(0, found.start() - 10):found.end() + 10] for found in SEAM.finditer(half)]
 
     @ALL
     def test_no_n_a_stands_alone(self, name: str) -> None:
         for language in ("en", "zh"):
-            words = said(renderer().half(CATALOGUE[name], language))
+            words = said(FULL.half(CATALOGUE[name], language))
             assert all(re.match(r"N/A(?: \(|（|: |：)", words[found.start():]) for found in re.finditer("N/A", words))
 
 
@@ -86,14 +89,10 @@ class TestTheTitle:
         assert chinese.endswith("的镜像更新至 nightly-dev-arm64-cu13-3696c77（按 digest 固定）")
 
     def test_keeps_within_the_forges_256_characters_by_shortening_the_recipe(self) -> None:
-        import msgspec
-
         for more in range(1, 200, 7):
-            title = renderer().title(msgspec.structs.replace(PROPOSAL, recipe="k" * 60 + "x" * more))
+            title = renderer().title(replace(PROPOSAL, recipe="k" * 60 + "x" * more))
             assert len(title) <= 256
             assert title.count("nightly-dev-arm64-cu13-3696c77") == 2
 
     def test_is_no_markdown(self) -> None:
-        import msgspec
-
-        assert "a_b*c" in renderer().title(msgspec.structs.replace(PROPOSAL, recipe="a_b*c"))
+        assert "a_b*c" in renderer().title(replace(PROPOSAL, recipe="a_b*c"))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -14,16 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from bot.model.record import Cell, Table
 from bot.model.text import Text
 from bot.render.safe import cell, code, link, name, plain
-from tests.render.catalogue import CATALOGUE, renderer
+from tests.render.catalogue import CATALOGUE, TEMPLATES, renderer
 from tests.render.markdown import PARSER, blocks, inline, tables
 
-HOSTILE = ("a`b", "``", "a|b", "a\\|b", "a\\", "| x |", "a\n\n| b |", "x\n- y", "# h", "- l", "1. n", "> q", "---", "***", "<!-- bumpbot:end -->",
-           "`<!-- bumpbot:x:body:1 -->`", "</details>", "<b>", "[x](https://e.example)", "![i](x)", "**b**", "_e_", "~~s~~", "$x$", "&amp;", "a\r\nb",
+HOSTILE = ("a`b", "``", "a|b", "a\\|b", "a\\", "| x |", "a\n\n| b |", "x\n- y", "# h", "- l", "1. n", "> q", "---", "***",
+           "<!-- bumpbot:end -->",
+           "`<!-- bumpbot:x:body:1 -->`", "</details>", "<b>", "[x](https://e.example)", "![i](x)", "**b**", "_e_", "~~s~~", "$x$",
+           "&amp;", "a\r\nb",
            "```\nx\n```", "    code", "\t", "=", "\u3000", "：**")
 # Words of closed sets and addresses are no free text; a kind, a date or a fingerprint is.
-CLOSED = {"phase", "next", "reason", "result", "conclusion", "about", "verdict", "provenance", "cause", "retry", "start", "url", "kind", "style"}
+SOME = [name for name in CATALOGUE if not name.startswith(("last words, ", "cleaning up, ", "a stop because")) or "failed" in name]
+CLOSED = {"phase", "next", "reason", "result", "conclusion", "about", "verdict", "provenance", "cause", "retry", "start", "url",
+          "kind", "style"}
 
 
 def mutated(value: Any, put: Any, field: str = "") -> Any:
@@ -31,19 +37,16 @@ def mutated(value: Any, put: Any, field: str = "") -> Any:
     if isinstance(value, Text):
         return Text(en=put(value.en), zh=put(value.zh))
     if isinstance(value, msgspec.Struct):
-        return replace(value, **{one: mutated(getattr(value, one), put, one) for one in value.__struct_fields__})
+        ids = {"metric", "metrics"} if isinstance(value, (Cell, Table)) else set()
+        free = [one for one in value.__struct_fields__ if one not in ids]
+        return replace(value, **{one: mutated(getattr(value, one), put, one) for one in free})
     if isinstance(value, tuple):
         return tuple(mutated(item, put, field) for item in value)
     if isinstance(value, dict):
         return {f"{key} {put('')}": mutated(item, put, field) for key, item in value.items()}
-    if isinstance(value, str) and not isinstance(value, Enum) and field not in CLOSED and field not in ("metric", "metrics"):
+    if isinstance(value, str) and not isinstance(value, Enum) and field not in CLOSED:
         return put(value)
     return value
-
-
-def metrics_kept(record: Any, changed: Any) -> Any:
-    """Scores name their metric freely, cells by the id of a metric: only the first may be anything."""
-    return changed
 
 
 def skeleton(text: str) -> Counter[str]:
@@ -52,6 +55,12 @@ def skeleton(text: str) -> Counter[str]:
     shape.update(f"table of {len(rows[0])} x {len(rows)}" for rows in tables(text))
     shape.update(token.type for token in inline(text) if token.type in ("strong_open", "em_open", "image", "html_inline", "s_open"))
     return shape
+
+
+@cache
+def tame(style: str, name: str) -> str:
+    """A record with every free string a little longer, which changes nothing of its shape."""
+    return "".join(renderer(style, forbidden=()).parts(mutated(CATALOGUE[name], lambda value: f"{value}x")))
 
 
 def html(text: str) -> list[str]:
@@ -63,20 +72,19 @@ class TestEveryRecordWithHostileStrings:
     @pytest.mark.parametrize("hostile", HOSTILE)
     def test_keeps_its_shape(self, style: str, hostile: str) -> None:
         one = renderer(style, forbidden=())
-        for record in CATALOGUE.values():
-            before = "".join(one.parts(mutated(record, lambda value: f"{value}x")))
-            after = "".join(one.parts(mutated(record, lambda value: f"{value}{hostile}x")))
+        for chosen in SOME:
+            before = tame(style, chosen)
+            after = "".join(one.parts(mutated(CATALOGUE[chosen], lambda value: f"{value}{hostile}x")))
             assert skeleton(after) == skeleton(before)
             assert html(after) == html(before)
             assert "<!--" not in after
 
     @settings(max_examples=60)
-    @given(st.sampled_from(sorted(CATALOGUE)), st.data())
+    @given(st.sampled_from(SOME), st.data())
     def test_of_any_mixture(self, chosen: str, data: st.DataObject) -> None:
         pieces = st.lists(st.sampled_from([*"`|\\\n*_<>[]()#-!&~$ ab1.", "<!--", "-->", "</details>"]), max_size=8).map("".join)
-        one, record = renderer(forbidden=()), CATALOGUE[chosen]
-        before = "".join(one.parts(mutated(record, lambda value: f"{value}x")))
-        after = "".join(one.parts(mutated(record, lambda value: f"{value}{data.draw(pieces)}x")))
+        before = tame("full", chosen)
+        after = "".join(renderer(forbidden=()).parts(mutated(CATALOGUE[chosen], lambda value: f"{value}{data.draw(pieces)}x")))
         assert skeleton(after) == skeleton(before)
 
 
@@ -89,7 +97,7 @@ class TestOneValue:
         tokens = PARSER.parse(f"x {plain(value)}")
         seen = "".join(child.content for child in tokens[1].children)
         assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
-        assert seen == " ".join(["x", *value.replace("`", "'").split()])
+        assert seen == " ".join(["x", *value.replace("`", "'").split()]).replace("<!--", "<! --")
 
     @given(ANYTHING)
     def test_plain_starts_no_block_at_the_head_of_a_line(self, value: str) -> None:
@@ -99,7 +107,7 @@ class TestOneValue:
     @given(ANYTHING)
     def test_code_is_one_span_of_the_same_letters(self, value: str) -> None:
         shown = str(code(value))
-        wanted = " ".join(value.replace("`", "'").split())
+        wanted = " ".join(value.replace("`", "'").split()).replace("<!--", "<! --")
         if not wanted:
             assert shown == ""
             return
@@ -116,13 +124,16 @@ class TestOneValue:
     def test_a_cell_shows_the_pipe_it_was_given(self) -> None:
         (table,) = tables(f"| a |\n| --- |\n| {cell(code('x|y'))} |")
         assert table[1] == ["`x|y`"]
+        # Parsers differ on two backslashes before a pipe: one of them takes the pipe for the end of the cell.
+        assert cell(code("x\\\\|y")) == "`x\\|y`"
 
     def test_a_name_of_harmless_letters_is_bare(self) -> None:
         assert name("13.0.1") == "13.0.1"
         assert name("a b") == "`a b`"
         assert len(name("x" * 500)) == 122
 
-    @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/x y", "https://a.example/)(", "//a.example", "http://[", "", "https://u@a.example/",
+    @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/x y", "https://a.example/)(", "//a.example",
+                                     "http://[", "", "https://u@a.example/",
                                      "data:text/html,x", "https://a.example/<!--"])
     def test_what_is_no_plain_address_is_no_link(self, url: str) -> None:
         assert link("x", url) == "x"
@@ -136,10 +147,9 @@ class TestOneValue:
                 plain(value)
 
     def test_a_template_that_forgets_a_filter_opens_no_hole(self) -> None:
-        from tests.render.catalogue import TEMPLATES
-
         careless = {**TEMPLATES, "en/status.md": "{{ about }}", "zh/status.md": "{{ about }}"}
-        text = renderer(templates=careless).half(replace(CATALOGUE["a short answer, label-waits"], about="<!-- **x** --> [a](b)"), "en")
+        text = renderer(templates=careless).half(replace(CATALOGUE["a short answer, label-waits"], about="<!-- **x** --> [a](b)"),
+                                                 "en")
         assert not re.search(r"(?<!\\)[*<\[]", text)
 
 

@@ -12,7 +12,8 @@ from tests.render.catalogue import METRICS
 
 class TestRounding:
     @pytest.mark.parametrize(("number", "places", "text"), [
-        (0.125, 2, "0.13"), (-0.125, 2, "-0.13"), (2.675, 2, "2.68"), (0.5, 0, "1"), (1.5, 0, "2"), (-0.04, 1, "0.0"), (917.3021, 2, "917.30"),
+        (0.125, 2, "0.13"), (-0.125, 2, "-0.13"), (2.675, 2, "2.68"), (0.5, 0, "1"), (1.5, 0, "2"), (-0.04, 1, "0.0"),
+        (917.3021, 2, "917.30"),
         (1e-9, 5, "0.00000"), (1e22, 1, "10000000000000000000000.0"),
     ])
     def test_is_as_a_person_rounds(self, number: float, places: int, text: str) -> None:
@@ -47,7 +48,8 @@ class TestDeltas:
 
 class TestShortForms:
     def test_of_shares_thresholds_commits_and_digests(self) -> None:
-        assert [percent(part, whole) for part, whole in ((1, 233), (7, 241), (0, 9), (9, 9), (0, 0))] == ["0.43%", "2.9%", "0.0%", "100.0%", "0.0%"]
+        assert [percent(part, whole) for part, whole in ((1, 233), (7, 241), (0, 9), (9, 9), (0, 0))] == ["0.43%", "2.9%", "0.0%",
+            "100.0%", "0.0%"]
         assert [threshold(number) for number in (0.9, 0.905, 0.925, 1.0, 0.9375)] == ["0.90", "0.905", "0.925", "1.00", "0.9375"]
         assert sha("a" * 40) == "`aaaaaaaaa`"
         assert [ref(text) for text in ("main", "75c2eef", "a" * 40)] == ["`main`", "`75c2eef`", "`aaaaaaaaa`"]

@@ -1,25 +1,26 @@
-"""Satisfies the Forge port. PyGithub stays lazy, never retries and never waits by itself: its default repeats a POST
-after a 502, and a 502 that came after the effect made two comments once."""
+"""Satisfies the Forge port. PyGithub carries the mutations: it never retries and never waits by itself here, because its
+default repeats a POST after a 502, and a 502 that came after the effect made two comments once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bot.adapters.github import records
+from bot.adapters.github import records as wire
+from bot.adapters.github.faults import Declined, Unprocessable, fold, fold_graphql
 from bot.adapters.github.reads import VERSION, Api
-from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
+from bot.errors import Conflict, Missing, Refusal, Unreachable
 from bot.model.forge import Artifact, Comment, Job, Labelling, Permission, Pull, RunInfo
 from bot.ports import Clock
 
 if TYPE_CHECKING:
     from github import Github
-    from github.PullRequest import PullRequest
 
-T = TypeVar("T")
 TIMEOUT_S = 30
+_DRAFT = {True: ("convertPullRequestToDraft", "ConvertPullRequestToDraftInput"),
+          False: ("markPullRequestReadyForReview", "MarkPullRequestReadyForReviewInput")}
 
 
 class GitHubForge:
@@ -27,128 +28,177 @@ class GitHubForge:
 
     def __init__(self, base_url: str, repository: str, token: str, clock: Clock, *, login: str) -> None:
         self._api = Api(base_url, repository, token, clock)
-        self._base, self._repository, self._token, self._login = base_url, repository, token, login
+        self._base, self._token, self._login, self._clock = base_url, token, login, clock
         self._hub: Github | None = None
+        self._tells_run = True
 
     def me(self) -> str:
         return self._login
 
+    # -- pull requests --------------------------------------------------------------------------------------------
+
     def pull(self, number: int) -> Pull:
-        return self._pull(self._api.get(f"pulls/{number}"))
+        return self._pull(self._api.get("pulls", number))
 
     def pull_of_branch(self, branch: str) -> Pull | None:
-        owner = self._repository.partition("/")[0]
-        found = list(self._api.listed("pulls", head=f"{owner}:{branch}", state="all", sort="created", direction="desc"))
-        return self.pull(max(data["number"] for data in found)) if found else None
+        path = self._api.path("pulls")
+        owner, read = path.split("/")[2], wire.reader(wire.PullWire, path)
+        listed = self._api.listed("pulls", head=f"{owner}:{branch}", state="all", sort="created", direction="desc")
+        mine = (found for found in map(read, listed) if found.head.ref == branch and not found.foreign)
+        newest = next(mine, None)
+        return self.pull(newest.number) if newest else None
 
     def open_pull(self, *, branch: str, base: str, title: str, body: str, draft: bool) -> Pull:
-        made = self._do(lambda: self._repo().create_pull(base=base, head=branch, title=title, body=body, draft=draft).number)
-        return self.pull(made)
+        asked = {"head": branch, "base": base, "title": title, "body": body, "draft": draft}
+        try:
+            return self._pull(self._send("POST", "pulls", body=asked))
+        except Unprocessable as error:
+            if "already exists" in error.said:
+                raise Conflict(error.reason, "the next look finds it") from None
+            raise
 
     def edit_pull(self, number: int, *, title: str | None = None, body: str | None = None, open: bool | None = None) -> Pull:
-        changes: dict[str, Any] = {name: value for name, value in (("title", title), ("body", body)) if value is not None}
-        if open is not None:
-            changes["state"] = "open" if open else "closed"
-        self._do(lambda: self._bare_pull(number).edit(**changes))
-        return self.pull(number)
+        state = None if open is None else "open" if open else "closed"
+        changes = {name: value for name, value in (("title", title), ("body", body), ("state", state)) if value is not None}
+        return self._pull(self._send("PATCH", "pulls", number, body=changes)) if changes else self.pull(number)
 
     def set_draft(self, number: int, draft: bool) -> None:
-        pull = self._do(lambda: self._repo().get_pull(number))
-        self._do(lambda: pull.convert_to_draft() if draft else pull.mark_ready_for_review())
+        """By GraphQL, for REST cannot; nothing happens when it is so already."""
+        now = wire.reader(wire.PullWire, self._api.path("pulls", number))(self._api.get("pulls", number))
+        if bool(now.draft) == draft:
+            return
+        name, kind = _DRAFT[draft]
+        what = f"{name} #{number}"
+        text = f"mutation($input: {kind}!) {{ {name}(input: $input) {{ clientMutationId }} }}"
+        asked = {"query": text, "variables": {"input": {"pullRequestId": now.node_id}}}
+        answered = self._request("POST", self._github().requester.graphql_url, asked, what)
+        if not isinstance(answered, Mapping) or answered.get("errors") or not answered.get("data"):
+            raise fold_graphql(what, answered)
+
+    # -- labels, comments, people ---------------------------------------------------------------------------------
 
     def label(self, number: int, name: str) -> None:
-        self._do(lambda: self._repo().get_issue(number).add_to_labels(name))
+        self._send("POST", "issues", number, "labels", body={"labels": [name]})
 
     def unlabel(self, number: int, name: str) -> None:
         try:
-            self._do(lambda: self._repo().get_issue(number).remove_from_labels(name))
-        except Missing:
-            return
+            self._send("DELETE", "issues", number, "labels", name)
+        except Missing as error:
+            if "Label does not exist" not in error.reason:
+                raise
 
     def labellings(self, number: int) -> Sequence[Labelling]:
-        found = (records.labelling(data) for data in self._api.listed(f"issues/{number}/events"))
+        read = wire.reader(wire.EventWire, self._api.path("issues", number, "events"))
+        found = (wire.labelling(read(data)) for data in self._api.listed("issues", number, "events"))
         return sorted((said for said in found if said), key=lambda said: said.at)
 
     def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
-        asked = since.strftime("%Y-%m-%dT%H:%M:%SZ") if since else None
-        return [records.comment(data) for data in self._api.listed(f"issues/{number}/comments", since=asked)]
+        read = wire.reader(wire.CommentWire, self._api.path("issues", number, "comments"))
+        listed = self._api.listed("issues", number, "comments", since=_moment(since) if since else None)
+        return [wire.comment(read(data)) for data in listed]
 
     def comment(self, number: int, body: str) -> Comment:
-        return records.comment(self._do(lambda: self._repo().get_issue(number).create_comment(body).raw_data))
+        return self._comment(self._send("POST", "issues", number, "comments", body={"body": body}))
 
     def edit_comment(self, comment: int, body: str) -> Comment:
-        path = f"/repos/{self._repository}/issues/comments/{comment}"
-        return records.comment(self._request("PATCH", path, {"body": body}))
+        return self._comment(self._send("PATCH", "issues", "comments", comment, body={"body": body}))
 
     def react(self, comment: int, content: str) -> None:
-        self._request("POST", f"/repos/{self._repository}/issues/comments/{comment}/reactions", {"content": content})
+        self._send("POST", "issues", "comments", comment, "reactions", body={"content": content})
 
     def permission(self, login: str) -> Permission:
         """What GitHub says a person may do, asked now; a person it does not know may do nothing."""
         try:
-            found = self._api.get(f"collaborators/{login}/permission")
+            found = self._api.get("collaborators", login, "permission")
         except Missing:
             return "none"
-        role = found.get("role_name") or found["permission"]
-        known: tuple[Permission, ...] = ("admin", "maintain", "write", "triage", "read", "none")
-        return role if role in known else found["permission"]
+        return wire.permission(wire.reader(wire.PermissionWire, f"the permission of {login!r}")(found))
+
+    # -- workflows ------------------------------------------------------------------------------------------------
 
     def dispatch(self, workflow: str, *, ref: str, inputs: Mapping[str, str]) -> int | None:
-        """Newer servers answer with the run's id; an older one refuses the question itself (422) and is asked plainly."""
-        path = f"/repos/{self._repository}/actions/workflows/{workflow}/dispatches"
-        asked = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
-        try:
-            found = self._request("POST", path, asked)
-        except _Unprocessable as error:
-            if "return_run_details" not in error.reason and "run_details" not in error.reason:
-                raise
-            found = self._request("POST", path, {"ref": ref, "inputs": dict(inputs)})
-        return found.get("workflow_run_id") if found else None
+        """Newer servers answer with the run's id; an older one refuses the question itself (422), having done nothing,
+        and is asked plainly from then on."""
+        segments, asked = ("actions", "workflows", workflow, "dispatches"), {"ref": ref, "inputs": dict(inputs)}
+        found = None
+        if self._tells_run:
+            try:
+                found = self._send("POST", *segments, body={**asked, "return_run_details": True})
+            except Unprocessable as error:
+                if "return_run_details" not in error.said:
+                    raise
+                self._tells_run = False
+        if not self._tells_run:
+            found = self._send("POST", *segments, body=asked)
+        return wire.reader(wire.DispatchWire, f"the dispatch of {workflow}")(found).workflow_run_id if found else None
 
     def runs(self, workflow: str, *, event: str | None = None, head: str | None = None,
              since: datetime | None = None) -> Sequence[RunInfo]:
-        created = f">={since.strftime('%Y-%m-%dT%H:%M:%SZ')}" if since else None
-        path = f"actions/workflows/{workflow}/runs"
-        listed = self._api.listed(path, "workflow_runs", event=event, head_sha=head, created=created)
-        return [records.run(data) for data in listed]
+        segments = ("actions", "workflows", workflow, "runs")
+        created, read = f">={_moment(since)}" if since else None, wire.reader(wire.RunWire, self._api.path(*segments))
+        listed = self._api.listed(*segments, key="workflow_runs", event=event, head_sha=head, created=created)
+        return [wire.run(read(data)) for data in listed]
 
     def run(self, run: int) -> RunInfo:
-        return records.run(self._api.get(f"actions/runs/{run}"))
+        return wire.run(wire.reader(wire.RunWire, self._api.path("actions", "runs", run))(self._api.get("actions", "runs", run)))
 
     def jobs(self, run: int) -> Sequence[Job]:
-        return [records.job(data) for data in self._api.listed(f"actions/runs/{run}/jobs", "jobs", filter="all")]
+        segments = ("actions", "runs", run, "jobs")
+        read = wire.reader(wire.JobWire, self._api.path(*segments))
+        return [wire.job(read(data)) for data in self._api.listed(*segments, key="jobs", filter="all")]
 
     def cancel(self, run: int) -> None:
-        self._acted(f"actions/runs/{run}/cancel", over=409)
+        try:
+            self._send("POST", "actions", "runs", run, "cancel")
+        except Conflict:
+            return  # it is over
 
     def rerun_failed(self, run: int) -> None:
-        self._acted(f"actions/runs/{run}/rerun-failed-jobs", over=None)
-
-    def artifacts(self, run: int) -> Sequence[Artifact]:
-        return [records.artifact(data) for data in self._api.listed(f"actions/runs/{run}/artifacts", "artifacts")]
-
-    def download(self, artifact: int, into: BinaryIO, limit: int) -> int:
-        return self._api.download(f"actions/artifacts/{artifact}/zip", into, limit)
-
-    def _pull(self, data: Mapping[str, Any]) -> Pull:
-        return records.pull(data)
-
-    def _acted(self, path: str, *, over: int | None) -> None:
-        """PyGithub answers False and nothing else when GitHub says 403 or 409 here, so these two are asked plainly."""
+        """The failed jobs again; nothing happens while the run goes on."""
         try:
-            self._request("POST", f"/repos/{self._repository}/{path}", None)
-        except _Refused as error:
-            if error.status != over:
+            self._send("POST", "actions", "runs", run, "rerun-failed-jobs")
+        except Declined as error:
+            if "already running" not in error.said:
                 raise
 
-    def _repo(self) -> Any:
-        return self._github().get_repo(self._repository)
+    def artifacts(self, run: int) -> Sequence[Artifact]:
+        segments = ("actions", "runs", run, "artifacts")
+        read = wire.reader(wire.ArtifactWire, self._api.path(*segments))
+        return [wire.artifact(read(data)) for data in self._api.listed(*segments, key="artifacts")]
 
-    def _bare_pull(self, number: int) -> PullRequest:
-        return self._github().get_repo(self._repository).get_pull(number)
+    def download(self, artifact: int, into: BinaryIO, limit: int) -> int:
+        return self._api.download("actions", "artifacts", artifact, "zip", into=into, limit=limit)
 
-    def _request(self, verb: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        return self._do(lambda: self._github().requester.requestJsonAndCheck(verb, path, input=dict(body or {}))[1])
+    # -- sending --------------------------------------------------------------------------------------------------
+
+    def _pull(self, data: Any) -> Pull:
+        return wire.pull(wire.reader(wire.PullWire, self._api.path("pulls"))(data))
+
+    def _comment(self, data: Any) -> Comment:
+        return wire.comment(wire.reader(wire.CommentWire, self._api.path("issues", "comments"))(data))
+
+    def _send(self, verb: str, *segments: object, body: Mapping[str, Any] | None = None) -> Any:
+        """One mutation, once: what the forge says of it, or one of our errors. It is never sent again by itself."""
+        path = self._api.path(*segments)
+        return self._request(verb, path, body, f"{verb} {path}")
+
+    def _request(self, verb: str, path: str, body: Mapping[str, Any] | None, what: str) -> Any:
+        import requests
+        from github import GithubException
+
+        try:
+            headers, data = self._github().requester.requestJsonAndCheck(verb, path, input=body)
+        except GithubException as error:
+            now = self._clock.now().timestamp()
+            raise fold(what, error.status, error.headers or {}, error.data, now=now) from None
+        except (requests.exceptions.RequestException, json.JSONDecodeError, UnicodeError) as error:
+            raise Unreachable(f"{what}: no whole answer ({type(error).__name__})",
+                              "it may have taken effect; a later wake looks before it tries again") from None
+        except (RuntimeError, AssertionError) as error:
+            raise Refusal(f"{what}: redirected to another host ({error})", "name the place it moved to in the layout") from None
+        if "location" in headers and isinstance(data, Mapping) and str(data.get("message", "")).startswith("Moved"):
+            raise fold(what, 307, headers, data)
+        return data
 
     def _github(self) -> Github:
         if self._hub is None:
@@ -160,38 +210,7 @@ class GitHubForge:
             )
         return self._hub
 
-    def _do(self, call: Callable[[], T]) -> T:
-        """PyGithub has five ways to fail; each becomes one of ours."""
-        import requests
-        from github import GithubException
 
-        try:
-            return call()
-        except GithubException as error:
-            raise fold(error.status, error.data) from None
-        except (requests.exceptions.RequestException, json.JSONDecodeError, AssertionError) as error:
-            raise Unreachable(f"the forge did not answer: {type(error).__name__}", "a later wake tries again") from None
-
-
-class _Refused(Refusal):
-    def __init__(self, status: int, reason: str, hint: str) -> None:
-        self.status = status
-        super().__init__(reason, hint)
-
-
-class _Unprocessable(BadInput):
-    """422: the forge understood and declined what we sent."""
-
-
-def fold(status: int, data: object) -> BumpbotError:
-    """One HTTP status of a refused mutation as one of our errors."""
-    said = str(data.get("message", "")) if isinstance(data, Mapping) else ""
-    errors = json.dumps(data.get("errors", "")) if isinstance(data, Mapping) and data.get("errors") else ""
-    reason = f"the forge answered {status}: {said} {errors}".strip()[:400]
-    if status == 404:
-        return Missing(reason, "it does not exist, or the token may not see it")
-    if status == 422:
-        return _Unprocessable(reason, "the request must be changed before it is sent again")
-    if status == 429 or status >= 500 or (status == 403 and "rate limit" in said.lower()):
-        return Unreachable(reason, "a later wake tries again")
-    return _Refused(status, reason, "see `bumpbot doctor` for what the token may do" if status in (401, 403) else "look again")
+def _moment(when: datetime) -> str:
+    """A moment as GitHub's searches take it: UTC, whole seconds, Z."""
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

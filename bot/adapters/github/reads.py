@@ -1,20 +1,30 @@
-"""GitHub's answers into our records. Pages are followed on the API's own host only; artifacts are fetched without the token."""
+"""GitHub's answers, read with patience: pages are followed on the API's own host only, artifacts are fetched without the
+token, and a read that met a limit or a broken line is repeated on the clock it was given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import httpx
 
-from bot.adapters.http import Answer, check, fetch, make_client, retry_read, stream
+from bot.adapters.github.faults import fold
+from bot.adapters.http import Answer, Busy, fetch, make_client, plain, retry_read, stream
 from bot.errors import BadInput, Refusal
 from bot.ports import Clock
 
 PAGES = 100
 VERSION = "2022-11-28"
 DOWNLOAD_S = 600.0
+MOVED = (301, 302, 303, 307, 308)
+
+
+def address(*segments: object) -> str:
+    """A path of the API, each segment written so that it stays one: a login or label may hold `/`, `[` or `..`."""
+    if any(str(segment) in ("", ".", "..") for segment in segments):
+        raise BadInput(f"{segments} is no path of the forge", "a name in it is empty or dots")
+    return "".join(f"/{quote(str(segment), safe='')}" for segment in segments)
 
 
 class Api:
@@ -22,53 +32,101 @@ class Api:
 
     def __init__(self, base_url: str, repository: str, token: str, clock: Clock, *,
                  transport: httpx.BaseTransport | None = None) -> None:
-        self._base, self._repository, self._clock = base_url.rstrip("/"), repository, clock
+        self._base, self._clock = base_url.rstrip("/"), clock
+        self._repository = address("repos", *repository.split("/"))
         headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": VERSION}
         self._plain = make_client(transport=transport)
         self._client = make_client(transport=transport, headers={**headers, "Authorization": f"Bearer {token}"})
 
-    def get(self, path: str, **query: object) -> Any:
-        """One answer of the repository (`path` without a slash in front), or of the API (with one)."""
-        return self._ask(self._url(path, query)).json()
+    def path(self, *segments: object) -> str:
+        """The path of something in the repository."""
+        return self._repository + address(*segments)
 
-    def listed(self, path: str, key: str | None = None, **query: object) -> Iterator[Mapping[str, Any]]:
-        """Every item of a paged list; `key` names the list within the answer."""
-        url: str | None = self._url(path, {"per_page": 100, **query})
+    def get(self, *segments: object) -> Any:
+        """One answer about the repository."""
+        return self._ask(self._base + self.path(*segments))[0]
+
+    def listed(self, *segments: object, key: str | None = None, **query: object) -> Iterator[Any]:
+        """Every item of a paged list, once; `key` names the list within the answer.
+
+        What is added while the pages are read pushes items to the next one, so that they come twice.
+        """
+        known = {name: value for name, value in {"per_page": 100, **query}.items() if value is not None}
+        path, seen = self.path(*segments), set()
+        url: str | None = f"{self._base}{path}?{urlencode(known)}"
         for _ in range(PAGES):
             if url is None:
                 return
-            answer = self._ask(url)
-            found = answer.json()
-            items = found[key] if key else found
+            found, answer = self._ask(url)
+            items = found.get(key) if key and isinstance(found, dict) else found
             if not isinstance(items, list):
-                raise BadInput(f"{path}: the forge did not answer with a list", "look at its status page")
-            yield from items
+                raise BadInput("the forge did not answer with a list", "look at its status page", file=path, key=key or "")
+            for item in items:
+                mark = item.get("id") if isinstance(item, dict) else None
+                if mark is None or mark not in seen:
+                    yield item
+                seen.add(mark)
             url = self._next(answer)
-        raise BadInput(f"{path}: more than {PAGES} pages", "narrow the question")
+        raise BadInput(f"more than {PAGES} pages", "narrow the question", file=path)
 
-    def download(self, path: str, into: BinaryIO, limit: int) -> int:
-        """A redirected download: asked for with the token, fetched from where it lies without it."""
-        answer = retry_read(self._clock, lambda: fetch(self._client, "GET", self._url(path, {}), limit=limit))
-        if answer.status in (301, 302, 303, 307, 308):
-            target = answer.headers.get("location", "")
-            return retry_read(self._clock, lambda: stream(self._plain, target, into, limit=limit, total_s=DOWNLOAD_S))
-        return into.write(check(answer, path).body)
+    def download(self, *segments: object, into: BinaryIO, limit: int) -> int:
+        """A redirected download: asked for with the token, fetched from where it lies without it.
 
-    def _ask(self, url: str) -> Answer:
-        now = self._clock.now().timestamp()
-        return retry_read(self._clock, lambda: check(fetch(self._client, "GET", url), urlsplit(url).path, now=now))
+        A try that broke off is taken back, and the address asked for again: it is good for a minute only.
+        """
+        url, start = self._base + self.path(*segments), into.tell()
 
-    def _url(self, path: str, query: Mapping[str, object]) -> str:
-        known = {name: value for name, value in query.items() if value is not None}
-        tail = f"?{urlencode(known)}" if known else ""
-        root = "" if path.startswith("/") else f"/repos/{self._repository}/"
-        return f"{self._base}{root}{quote(path)}{tail}"
+        def once() -> int:
+            into.seek(start)
+            into.truncate()
+            answer = fetch(self._client, "GET", url, limit=limit)
+            if answer.status in MOVED:
+                return stream(self._plain, self._elsewhere(answer), into, limit=limit, total_s=DOWNLOAD_S)
+            return into.write(self._good(answer).body)
+
+        return retry_read(self._clock, once)
+
+    def _ask(self, url: str) -> tuple[Any, Answer]:
+        def once() -> tuple[Any, Answer]:
+            answer = self._good(fetch(self._client, "GET", url))
+            return _json(answer), answer
+
+        return retry_read(self._clock, once)
+
+    def _good(self, answer: Answer) -> Answer:
+        if 200 <= answer.status < 300:
+            return answer
+        try:
+            data = _json(answer)
+        except Busy:
+            data = None  # an error page of something in between
+        what, now = f"GET {urlsplit(answer.url).path}", self._clock.now().timestamp()
+        raise fold(what, answer.status, answer.headers, data, now=now)
 
     def _next(self, answer: Answer) -> str | None:
         links = httpx.Response(200, headers={"link": answer.headers.get("link", "")}).links
         url = links.get("next", {}).get("url")
         if url is None:
             return None
-        if urlsplit(url)[:2] != urlsplit(self._base)[:2]:
+        if _host(url) != _host(self._base):
             raise Refusal(f"the next page lies on another host: {urlsplit(url).netloc}", "the forge's answer is not followed")
         return url
+
+    def _elsewhere(self, answer: Answer) -> str:
+        """Where a download lies: another host as a rule, but never by a weaker scheme than the API's own."""
+        target = urljoin(answer.url, answer.headers.get("location", ""))
+        if urlsplit(target).scheme not in ("https", urlsplit(self._base).scheme) or target == answer.url:
+            raise Refusal(f"{plain(answer.url)}: moved to a place that is not asked", "the forge's answer is not followed")
+        return target
+
+
+def _json(answer: Answer) -> Mapping[str, Any] | Any:
+    try:
+        return answer.json()
+    except BadInput as error:
+        raise Busy(f"the forge's answer cannot be read: {error}", "a later wake tries again") from None
+
+
+def _host(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme.lower(), parts.netloc.lower()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from math import fsum
 
-from bot.decide.phase import failed_jobs
+from bot.decide.phase import failed_jobs, passed
 from bot.decide.report.parts import COLUMNS, spent, state, values
 from bot.model.bump import Bump, Ended
 from bot.model.record import AttemptLine, BaselineBlock, Cell, Line, Proposal, Table
 from bot.model.result import Baseline, Score
 from bot.model.run import Run
-
 
 # Settings that the body tells by themselves.
 TOLD_ELSEWHERE = ("concurrency", "scenario")
@@ -93,7 +92,9 @@ def _result(run: Run | None) -> str:
         return "failed"
     if not run.terminal:
         return "running"
-    return "cancelled" if run.conclusion == "cancelled" else "passed"
+    if passed(run):
+        return "passed"
+    return "cancelled" if failed_jobs(run) or run.conclusion == "cancelled" else "failed"
 
 
 def _old(old: dict[tuple[int, str], float], concurrency: int, metric: str) -> Cell:

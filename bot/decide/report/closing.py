@@ -37,8 +37,8 @@ def finishing(bump: Bump, ended: Ended) -> Finishing:
     return Finishing(outcome=ended.outcome, runs=tuple(run.id for run in bump.world.runs if not run.terminal))
 
 
-def last_words(bump: Bump, ended: Ended) -> LastWords:
-    """Every run of ours with its reason, in the order they began."""
+def last_words(bump: Bump, ended: Ended, *, theirs: bool = False) -> LastWords:
+    """Every run of ours with its reason, in the order they began; `theirs`: a person has the pull request, we leave it."""
     ending = ENDINGS[ended.outcome]
     return LastWords(
         outcome=ended.outcome,
@@ -53,7 +53,7 @@ def last_words(bump: Bump, ended: Ended) -> LastWords:
         branch_kept=ending.branch == "kept",
         next=ending.next,
         retry=ending.retry,
-        closed=ending.pull == "close",
+        closed=ending.pull == "close" and not theirs,
     )
 
 

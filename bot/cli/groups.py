@@ -1,0 +1,133 @@
+"""Commands in groups: ledger, layout, tags, changelog."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import Context, Format, FormatOption, WriteOption, group
+
+ledger = group("What the bot remembers.")
+layout = group("The layout file of a repository.")
+tags = group("Tags of images.")
+changelog = group("The append-only changelog.")
+GROUPS = {"ledger": ledger, "layout": layout, "tags": tags, "changelog": changelog}
+
+
+@ledger.command("show")
+def ledger_show(
+    context: Context,
+    bump: Annotated[str | None, typer.Argument(metavar="BUMP", help="one bump; without it, all of them")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """What is stored, readable.
+
+    Example: bumpbot --repo DIR ledger show
+    """
+    from bot.cli import ledger as command
+
+    command.show(context.obj, bump, format.value)
+
+
+@layout.command("check")
+def layout_check(
+    context: Context,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="default: .github/bumpbot.yml beside the work")] = None,
+) -> None:
+    """Whether a layout file holds, with its preset.
+
+    Example: bumpbot layout check .github/bumpbot.yml
+
+    Exit: 1 when it does not: one line with file, line and key.
+    """
+    from bot.cli import files
+
+    files.layout_check(context.obj, file)
+
+
+@layout.command("schema")
+def layout_schema() -> None:
+    """The JSON Schema of a layout file, for editors.
+
+    Example: bumpbot layout schema > bumpbot.schema.json
+    """
+    from bot.cli import files
+
+    files.layout_schema()
+
+
+@tags.command("compare")
+def tags_compare(
+    a: Annotated[str, typer.Argument(metavar="A")],
+    b: Annotated[str, typer.Argument(metavar="B")],
+    format: FormatOption = Format.table,
+) -> None:
+    """older, newer, same or incomparable: A is ... than B.
+
+    Why is said on standard error.
+
+    Example: bumpbot tags compare 1.3.0rc14 1.3.0rc9
+
+    Exit: 0 when it answered.
+    """
+    from bot.cli import images
+
+    images.compare(a, b, format.value)
+
+
+@changelog.command("append")
+def changelog_append(
+    context: Context,
+    key: Annotated[list[str], typer.Option("--key", metavar="KEY", help="a recipe's exact key; may be repeated")],
+    description: Annotated[list[str], typer.Option("--description", metavar="TEXT", help="what changed; may be repeated")],
+    link: Annotated[str, typer.Option("--link", metavar="URL", help="the pull request's address")],
+    scenario: Annotated[list[str] | None, typer.Option("--scenario", metavar="NAME", help="where entries name them")] = None,
+    write: WriteOption = False,
+) -> None:
+    """One entry at the end of the changelog, as a diff or in place.
+
+    Example: bumpbot changelog append --key my-recipe --description "vLLM 0.25.1" --link https://github.com/o/r/pull/7
+    """
+    from bot.cli import changelog as command
+    from bot.recipe.changelog import Entry
+
+    entry = Entry(keys=tuple(key), description=tuple(description), link=link, scenarios=tuple(scenario or ()))
+    command.append(context.obj, entry, write=write)
+
+
+@changelog.command("check")
+def changelog_check(
+    context: Context,
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="the default branch's file")],
+    head: Annotated[Path, typer.Argument(metavar="HEAD", help="the file to check")],
+    link: Annotated[str | None, typer.Option("--link", metavar="URL", help="the address that a new entry must carry")] = None,
+) -> None:
+    """Whether HEAD only appends to BASE, byte for byte.
+
+    Example: bumpbot changelog check main.yaml head.yaml
+
+    Exit: 1 when it does not; each fault is a line.
+    """
+    from bot.cli import changelog as command
+
+    command.check(context.obj, base, head, link)
+
+
+@changelog.command("sync")
+def changelog_sync(
+    context: Context,
+    main: Annotated[Path, typer.Argument(metavar="MAIN", help="the default branch's file as it is now")],
+    head: Annotated[Path, typer.Argument(metavar="HEAD", help="the branch's file, with one entry more")],
+    write: Annotated[bool, typer.Option("--write", help="write the result over HEAD")] = False,
+) -> None:
+    """MAIN's bytes with HEAD's own entry appended again.
+
+    Two branches always conflict at the end of this file; its lines are never merged.
+
+    Example: bumpbot changelog sync main.yaml head.yaml > perf-changelog.yaml
+    """
+    from bot.cli import changelog as command
+
+    command.sync(context.obj, main, head, write=write)

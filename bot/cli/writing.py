@@ -1,0 +1,38 @@
+"""Files of a repository, written all together or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from bot.errors import Refusal
+
+
+def write_all(root: Path, files: Mapping[str, bytes]) -> None:
+    """Writes each file beside its place first; only when all are there do they take their places.
+
+    Refusal names the one that cannot be written: then nothing was changed. Modes of files that exist stay.
+    """
+    beside = {root / path: (root / path).with_name(f".{Path(path).name}.bumpbot-{os.getpid()}") for path in files}
+    try:
+        for (place, made), data in zip(beside.items(), files.values(), strict=True):
+            _beside(place, made, data)
+        for place, made in beside.items():
+            made.replace(place)
+    finally:
+        for made in beside.values():
+            with suppress(OSError):
+                made.unlink(missing_ok=True)
+
+
+def _beside(place: Path, made: Path, data: bytes) -> None:
+    try:
+        made.write_bytes(data)
+        if place.exists():
+            shutil.copymode(place, made)
+    except OSError as error:
+        hint = "nothing was changed; look at the rights and the space left"
+        raise Refusal(f"{place} cannot be written: {error.strerror}", hint) from None

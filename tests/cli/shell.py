@@ -1,0 +1,69 @@
+"""bumpbot as somebody types it: arguments in, exit code and both outputs out, in this process."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.cli import main
+from bot.strict import json_value
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as JSON, strictly: no NaN, no key twice."""
+        return json_value(self.out, file="stdout")
+
+    @property
+    def line(self) -> str:
+        """The one line on standard error; a test that asks for it holds that there is no other, and no traceback."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert "Traceback" not in self.err
+        return lines[0]
+
+
+def bumpbot(*argv: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:
+    """Runs a command line through `main`, as the installed script does."""
+    raw, err = io.BytesIO(), io.StringIO()
+    out = io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", write_through=True)
+    code: Any = None
+    with _at(cwd, env or {}), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main([str(word) for word in argv])
+        except SystemExit as end:
+            code = end.code
+    out.flush()
+    return Done(code, raw.getvalue().decode("utf-8", "surrogateescape"), err.getvalue())
+
+
+@contextmanager
+def _at(cwd: Path | None, env: Mapping[str, str]) -> Any:
+    before, here = dict(os.environ), os.getcwd()
+    os.environ.update(env)
+    if cwd is not None:
+        os.chdir(cwd)
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+PYTHON = sys.executable
+ROOT = Path(__file__).parents[2]
