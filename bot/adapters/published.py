@@ -161,8 +161,8 @@ class PublishedBaselines:
         try:
             kind = {"benchmarkType": AGENTIC} if producer.agentic else {}
             told = self._source.get("workflow-info", {"date": producer.date} | kind)
-        except BumpbotError as error:
-            notes.append(f"head and pull request of the producing run are not known ({error.reason})")
+        except BumpbotError:
+            notes.append("origin-unknown")
             return None, None
         answers = told if isinstance(told, dict) else {}
         run = str(producer.run)
@@ -170,20 +170,20 @@ class PublishedBaselines:
         head = next((sha for c in ours if _HASH.fullmatch(sha := text(c.get("head_sha")))), None)
         ours = [c for c in dicts(answers.get("changelogs")) if str(c.get("workflow_run_id")) == run]
         pull = next((int(found[1]) for c in ours if (found := _PULL.search(text(c.get("pr_link"))))), None)
-        missing = [what for what, value in (("head", head), ("pull request", pull)) if value is None]
-        notes += [f"{what} of run {run} is not published" for what in missing]
+        missing = [what for what, value in (("head", head), ("pull", pull)) if value is None]
+        notes += [f"{what}-unpublished:{run}" for what in missing]
         return head, pull
 
     def _evals(self, rows: Sequence[Mapping[str, Any]], recipe: str, producer: Producer, head: str | None,
                notes: list[str]) -> tuple[Row, ...]:
         try:
             told = self._source.get("evaluations", {})
-        except BumpbotError as error:
-            notes.append(f"evals are not known ({error.reason})")
+        except BumpbotError:
+            notes.append("evals-unknown")
             return ()
         found = eval_rows(dicts(told), rows, recipe, producer, head)
         if not found:
-            notes.append("no eval of the producing run is published")
+            notes.append("evals-unpublished")
         return found
 
     def _artifacts(self, producer: Producer, notes: list[str]) -> tuple[tuple[Accounting, ...], tuple[Samples, ...]]:
@@ -193,7 +193,7 @@ class PublishedBaselines:
         except Missing:
             told = None
         if told is None:
-            notes.append("requests and answers of the producing run are not published")
+            notes.append("requests-unpublished")
             return (), ()
         try:
             kept = msgspec.convert(told, _Artifacts, strict=True)

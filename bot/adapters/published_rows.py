@@ -63,8 +63,8 @@ def producer_of(rows: Sequence[Mapping[str, Any]]) -> Producer:
     newest_row = max(rows, key=_age)
     runs = sorted({run for run, _ in map(run_of, rows) if run is not None})
     run, attempt = run_of(newest_row)
-    notes = [f"points come from {len(runs)} runs: {', '.join(map(str, runs))}"] if len(runs) > 1 else []
-    notes += ["the producing run is not published"] if run is None else []
+    notes = [f"points-from-runs:{', '.join(map(str, runs))}"] if len(runs) > 1 else []
+    notes += ["run-unpublished"] if run is None else []
     return Producer(run=run, attempt=attempt, date=text(newest_row.get("date")), notes=tuple(notes),
                     agentic=newest_row.get("benchmark_type") == AGENTIC)
 

@@ -27,6 +27,8 @@ from bot.recipe import scope
 from bot.recipe.read import keys, read
 from bot.recipe.shelf import Shelf
 
+POINT_HEADS = ("stage", "kind", "conc", "topology", "workload", "eval")
+
 
 def layout_check(place: Place, file: Path | None) -> None:
     """Reads the layout with its preset; one line and exit 1 for what does not hold. Without a name: the file beside
@@ -65,7 +67,7 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
         note(f"{', '.join(recipe.key for recipe in family)}: {image} stands there already")
     if write:
         write_all(place.repo, moved.files)
-        note("".join(f"written: {path}\n" for path in moved.files).strip().replace("\n", "; ") or "nothing to write")
+        note(f"written: {', '.join(moved.files)}" if moved.files else "nothing to write")
     if format_ == "json":
         as_json(told(family, moved, layout, image))
     elif format_ == "markdown":
@@ -103,15 +105,16 @@ def matrix(place: Place, recipe: str, *, smoke: bool, format_: str) -> None:
     if format_ == "json":
         as_json(msgspec.to_builtins(found))
         return
-    heads = ("stage", "kind", "concurrency", "topology", "workload", "hardware", "GPUs", "eval", "id")
-    table(format_, heads, [_row(point) for point in found], right=("concurrency", "GPUs"))
+    machines = sorted({f"{point.gpus} x {point.hardware}" for point in found})
+    title = ", ".join([f"{recipe}: {_counted(len(found), 'point')}", *machines])
+    table(format_, POINT_HEADS, [_row(point) for point in found], right=("conc",), title=title)
 
 
 def _row(point: Point) -> tuple[object, ...]:
     gate = point.eval
     limit = f", {gate.limit} questions" if gate and gate.limit else ""
-    return (point.stage, point.kind, point.concurrency, point.topology, point.workload, point.hardware, point.gpus,
-            f"{gate.task} >= {gate.threshold:g}{limit}" if gate else None, point.id)
+    return (point.stage, point.kind, point.concurrency, point.topology, point.workload,
+            f"{gate.task} >= {gate.threshold:g}{limit}" if gate else None)
 
 
 def _policy(layout: Layout, known: tuple[str, ...], family: list[Recipe], wanted: Reference,
@@ -134,7 +137,9 @@ def _order(text: str, wanted: Reference, assets: PackagedAssets) -> Iterator[str
         old = reference.parse(text)
     except BadInput:
         return  # what stands there now is no reference, and has no order
-    if old.tag and wanted.tag and old.name == wanted.name:
+    if old.name != wanted.name:
+        yield f"{wanted.name} is another repository than {old.name}"
+    elif old.tag and wanted.tag:
         order, why = tags.explain(wanted.tag, old.tag, schemes(assets))
         if order in ("older", "incomparable"):
             yield f"{wanted.tag} is {order} {'than' if order == 'older' else 'with'} {old.tag} ({why})"

@@ -46,19 +46,20 @@ def as_json(value: Any) -> None:
 
 def table(format_: str, heads: Sequence[str], rows: Sequence[Sequence[object]], *, right: Collection[str] = (),
           title: str = "") -> None:
-    """Rows for a person: drawn to the width of a terminal, in full where the output goes elsewhere, or as Markdown."""
+    """Rows for a person: fitted to a terminal, in full where the output goes elsewhere, or as Markdown. A title stands
+    above them where there is room for one."""
     cells = [["" if cell is None else plain(str(cell)) for cell in row] for row in rows]
     if format_ == "markdown":
         typer.echo(_markdown(heads, cells, right))
         return
-    from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=Text(title, style="bold") if title else None, title_justify="left", pad_edge=False,
-                  box=box.SIMPLE_HEAD if sys.stdout.isatty() else None)
-    for head in heads:
-        drawn.add_column(head, justify="right" if head in right else "left", overflow="fold")
+    if title:
+        typer.echo(title)
+    drawn = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for head in heads:  # a narrow terminal wraps the last column first: the others are words and numbers
+        drawn.add_column(head, justify="right" if head in right else "left", overflow="fold", no_wrap=head != heads[-1])
     for row in cells:
         drawn.add_row(*map(Text, row))
     _draw(drawn, None if sys.stdout.isatty() else WIDE)

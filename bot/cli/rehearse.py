@@ -147,7 +147,10 @@ class RehearsedBot:
     def _layout(self) -> Layout:
         tip = self._git.tip(self._story.declared.repository.branch) or ""
         layout = guest_layout(self._story, self._git.read(tip, LAYOUT_FILE), self._assets, file=LAYOUT_FILE)
-        return msgspec.structs.replace(layout, style=self._story.story.policy.style, repository=self._world.repository)
+        policy, smoke = self._story.story.policy, layout.smoke
+        if smoke is not None and policy.smoke.arguments is not None:
+            smoke = msgspec.structs.replace(smoke, arguments=policy.smoke.arguments)
+        return msgspec.structs.replace(layout, style=policy.style, repository=self._world.repository, smoke=smoke)
 
 
 def _folder(assets: PackagedAssets, name: str) -> Path:

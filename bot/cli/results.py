@@ -46,25 +46,33 @@ def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: 
         metrics = knowledge(PackagedAssets()).metrics
         verdict = judge(rows, old, repeat=again, metrics=metrics, accounting=counts, baseline_accounting=old_counts)
     if format_ == "json":
-        as_json(verdicts.report(verdict))
+        as_json(_nameless(verdicts.report(verdict)))
     else:
         _show(verdict, format_)
     raise typer.Exit(verdicts.exit_code(verdict))
 
 
+def _nameless(told: dict[str, Any]) -> dict[str, Any]:
+    """Artifacts do not say which recipe they are of: null, and not a name of no letters."""
+    points = [part["point"] for part in (*told["findings"], *told["rerun"]) if part["point"]]
+    for point in points:
+        point["recipe"] = point["recipe"] or None
+    return told
+
+
 def _show(verdict: Verdict, format_: str) -> None:
     line = f"{verdict.verdict}{': ' + ', '.join(verdict.reasons) if verdict.reasons else ''}"
     typer.echo(f"**{line}**\n" if format_ == "markdown" else line)
-    rows = [(found.finding, found.metric, f"c{found.point.concurrency}" if found.point else "all points", _number(found.baseline),
+    rows = [(found.finding, found.metric, f"c{found.point.concurrency}" if found.point else "all", _number(found.baseline),
              _number(found.new), "N/A" if found.delta is None else f"{found.delta * 100:+.1f}%",
-             ", ".join((*(("void",) if found.void else ()), *found.reasons))) for found in verdict.findings]
+             " ".join((*(("void",) if found.void else ()), *found.reasons))) for found in verdict.findings]
     if rows:
         heads = ("finding", "metric", "point", "baseline", "new", "delta", "reasons")
         table(format_, heads, rows, right=("baseline", "new", "delta"))
 
 
 def _number(value: float | None) -> str:
-    return "N/A" if value is None else f"{value:.6g}"
+    return "N/A" if value is None else f"{value:.4g}"
 
 
 def _told(found: Triage) -> dict[str, Any]:

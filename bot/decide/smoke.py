@@ -125,7 +125,7 @@ def early_label(bump: Bump) -> tuple[Action, ...]:
 
 
 def labels_off(bump: Bump) -> tuple[Action, ...]:
-    """The sweep labels taken off before a push that would start a sweep with them; a person's wish for one is kept."""
+    """The sweep labels taken off, where they start something by themselves; a person's wish for a sweep is kept."""
     on = sweep_labels(bump) if bump.subject.rules.sweep.start == "label" else ()
     people = [by for name in on if (by := labelled_by(bump, name)) not in (None, bump.world.me)]
     kept = people[:1] if not bump.memory.approvals else ()
@@ -136,7 +136,7 @@ def dispatch(bump: Bump, head: str) -> Dispatch:
     """The smoke of one head."""
     smoke, recipe = bump.subject.rules.smoke, bump.subject.family[0]
     nonce = _nonce(bump, "smoke", head)
-    words = {"key": _keys(bump), "file": recipe.file, "head": head, "nonce": nonce}
+    words = {"key": recipe.key, "keys": _keys(bump), "file": recipe.file, "arguments": " ".join(smoke.arguments), "head": head, "nonce": nonce}
     inputs = {name: fill(value, words) for name, value in smoke.inputs.items()}
     return Dispatch(workflow=smoke.workflow, ref=smoke.ref, inputs=inputs, nonce=nonce, head=head)
 
@@ -144,7 +144,7 @@ def dispatch(bump: Bump, head: str) -> Dispatch:
 def dispatch_sweep(bump: Bump, head: str) -> Dispatch:
     """The full sweep of one head, where no label starts it."""
     rules, nonce = bump.subject.rules.sweep, _nonce(bump, "sweep", head)
-    words = {"head": head, "nonce": nonce, "key": _keys(bump)}
+    words = {"head": head, "nonce": nonce, "key": bump.subject.family[0].key, "keys": _keys(bump)}
     inputs = {name: fill(value, words) for name, value in rules.inputs.items()}
     return Dispatch(workflow=rules.workflow, ref=rules.ref, inputs=inputs, nonce=nonce, head=head)
 
@@ -176,7 +176,7 @@ def relabel(bump: Bump, head: str) -> tuple[Action, ...]:
     """The sweep label, taken off first where it is already on: only putting it on starts anything."""
     on = sweep_labels(bump)
     name = on[0] if on else bump.subject.rules.sweep.label
-    return (*(Unlabel(name=other) for other in on), Label(name=name, head=head))
+    return (*labels_off(bump), Label(name=name, head=head))
 
 
 def _tell(bump: Bump, run: Run, next_: str) -> tuple[Action, ...]:

@@ -37,9 +37,10 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
 
 
 def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
-    """Follows one run; an older one for the same head is stopped, it would measure the same points twice."""
+    """Follows one run; once it measures, an older one for the same head is stopped: it would measure the same twice.
+    Before that nothing is, since a run that some other label started is the newest too, and will skip its jobs."""
     doubles = tuple(Cancel(run=other.id) for other in alive_sweeps(bump)
-                    if not other.terminal and (other.created, other.id) < (run.created, run.id))
+                    if measures(run) and not other.terminal and (other.created, other.id) < (run.created, run.id))
     fresh = news(bump, run)
     record = report.sweep(bump, run, passed=None, update=fresh)
     return (*strays(bump), *doubles, *say(bump, sweep_slot(bump), record, waiting=True, update=fresh))

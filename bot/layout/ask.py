@@ -47,7 +47,7 @@ def rules(layout: Layout, *, branch: str) -> bump.Rules:
     smoke, sweep = layout.smoke, layout.sweep
     return bump.Rules(
         smoke=bump.Smoke(workflow=smoke.workflow if smoke else "", ref=smoke.ref if smoke else layout.base,
-                         inputs=smoke.inputs if smoke else {}),
+                         inputs=smoke.inputs if smoke else {}, arguments=smoke.arguments if smoke else ()),
         sweep=bump.Sweep(workflow=sweep.workflow if sweep else "", start=sweep.start if sweep else "dispatch",
                          label=sweep.label if sweep else "", drafts=sweep.drafts if sweep else True,
                          labels=sweep.primary if sweep else (), ref=sweep.ref if sweep else layout.base,

@@ -14,7 +14,7 @@ from bot.layout.records import Layout
 
 Lines = Mapping[tuple[str | int, ...], int]
 _HOLE = re.compile(r"\{([^{}]*)\}")
-_INPUT_HOLES = frozenset({"key", "keys", "file", "head", "nonce", "number"})
+_INPUT_HOLES = frozenset({"key", "keys", "file", "arguments", "head", "nonce", "number"})
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*[/-]?\Z")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+\Z")
 _URL = re.compile(r"(https://[^\s?#@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/[^\s?#@]*)?)\Z")

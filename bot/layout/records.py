@@ -66,7 +66,7 @@ class Families(_Record, kw_only=True):
 class Smoke(_Record, kw_only=True):
     """How a smoke is dispatched, and what it runs.
 
-    `inputs` are templates of {key} {keys} {file} {head} {nonce}; `title` is how the run's name shows on the forge,
+    `inputs` are templates of {key} {keys} {file} {arguments} {head} {nonce}; `title` is how the run's name shows on the forge,
     by which it is found again; `stages` are what is run, cheapest information first.
     """
 
@@ -74,6 +74,7 @@ class Smoke(_Record, kw_only=True):
     ref: str = "main"
     title: str = ""
     inputs: dict[str, str] = {}
+    arguments: tuple[Text, ...] = ()
     stages: tuple[Literal["evals", "lowest", "highest"], ...] = ("evals", "lowest", "highest")
     eval_sample: Annotated[int, Meta(ge=1)] = 50
 

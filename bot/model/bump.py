@@ -24,11 +24,15 @@ HeadWhy = Literal["proposal", "repair", "changelog", "sync"]
 
 
 class Smoke(Struct, frozen=True, kw_only=True):
-    """How a smoke starts: one dispatch of a workflow of the default branch. Inputs are templates of {key} {file} {head} {nonce}."""
+    """How a smoke starts: one dispatch of a workflow of the default branch.
+
+    Inputs are templates of {key} (the first recipe), {keys} (the family), {file}, {arguments}, {head} and {nonce}.
+    """
 
     workflow: str
     ref: str
     inputs: dict[str, str] = {}
+    arguments: tuple[str, ...] = ()
 
 
 class Sweep(Struct, frozen=True, kw_only=True):

@@ -206,12 +206,12 @@ class Checks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Smoke(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much of the sweep the smoke runs: `arguments` are added to the guest's generator command, `evals` says which
-    evals it samples, `warnings` whether a new class of warning in a green smoke stops it."""
+    """How much of the sweep the smoke runs: `arguments` end the guest's generator command in place of the layout's own,
+    evals are those the guest generates with them, and warnings of a green smoke are noted in its comment."""
 
-    arguments: tuple[Text, ...] = ()
-    evals: Literal["gating", "as-generated", "none"] = "gating"
-    warnings: Literal["stop", "note"] = "stop"
+    arguments: tuple[Text, ...] | None = None
+    evals: Literal["as-generated"] = "as-generated"
+    warnings: Literal["note"] = "note"
 
 
 class Repairs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

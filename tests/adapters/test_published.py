@@ -115,7 +115,7 @@ class TestABaseline:
         found = Api({"2026-08-21": [row(1), row(1, attempt=1, metrics={"tput_per_gpu": 1.0}), row(2, run=300)]}).baseline()
         assert [(r.point.concurrency, r.value, r.run, r.head) for r in found.rows if r.metric == "tput_per_gpu"] == [
             (1, 918.3, 324, HEAD), (2, 919.3, 300, None)]
-        assert "points come from 2 runs: 300, 324" in found.notes
+        assert "points-from-runs:300, 324" in found.notes
 
     def test_an_image_in_enroots_spelling_is_the_same_image(self):
         rows = [row(1, image="nvcr.io/nvidia/x:1.3.0rc9")]
@@ -137,9 +137,9 @@ class TestWhatIsMissing:
     def test_is_a_note_each(self):
         found = Api({"2026-08-21": [row(1)]}, info={}, evals=[]).baseline()
         assert (found.head, found.pull) == (None, None)
-        assert found.notes == ("head of run 324 is not published", "pull request of run 324 is not published",
-                               "no eval of the producing run is published",
-                               "requests and answers of the producing run are not published")
+        assert found.notes == ("head-unpublished:324", "pull-unpublished:324",
+                               "evals-unpublished",
+                               "requests-unpublished")
 
     def test_routes_that_fail_leave_the_points(self):
         found = Api({"2026-08-21": [row(1)]}, fails=("workflow-info", "evaluations")).baseline()
@@ -147,7 +147,7 @@ class TestWhatIsMissing:
 
     def test_a_row_without_a_run_says_so(self):
         found = Api({"2026-08-21": [row(1, run_url=None)]}, evals=[evaluation(1, 0.9)]).baseline()
-        assert found.run is None and "the producing run is not published" in found.notes
+        assert found.run is None and "run-unpublished" in found.notes
         assert not [r for r in found.rows if r.metric == "eval"]
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.rehearse import scenario
 from bot.rehearse.registry import ImageData, LoopbackRegistry
 from bot.rehearse.world import World
 
+NAME = "registry.example/acme/engine"
+START = datetime(2026, 1, 5, 10, tzinfo=UTC)
 LAYOUT = """version: 1
 preset: own
 style: full
@@ -26,11 +28,17 @@ hardware: {{gpu: h200, gpus: 4, runner: [self-hosted, h200]}}
 workload: {{kind: chat, requests: {{1: 8, 16: 32}}}}
 evals: [{{task: gsm8k, threshold: 0.9}}]
 """
+CHANGELOG = """- recipes:
+    - other
+  description:
+    - "Older than anybody."
+  pull: https://github.com/acme/recipes/pull/3
+"""
 SCENARIO = """version: 1
 name: toy
 about: a repository of one recipe
 attribution: made up for a test
-clock: {start: 2026-01-05T10:00:00Z}
+clock: {start: START}
 repository: {owner: acme, name: recipes, first_number: 7}
 layout: own
 recipe: toy
@@ -46,8 +54,13 @@ workflows:
 variants:
   own:
     policy: {caps: {gpu_hours: 40}}
-    until: 2026-01-05T12:00:00Z
+    until: UNTIL
     expect: {outcome: failed}
+"""
+REGISTRY = """registry.example:
+  acme/engine:
+    v1.0.0: {created: 2026-01-01T00:00:00Z, pushed: 2026-01-01T00:00:00Z, platforms: [linux/amd64]}
+    v1.1.0: {created: 2026-01-03T00:00:00Z, pushed: 2026-01-03T00:00:00Z, platforms: [linux/amd64]}
 """
 TAGS = {
     tag: ImageData(created=datetime(2026, 1, day, tzinfo=UTC), pushed=datetime(2026, 1, day, tzinfo=UTC),
@@ -67,21 +80,13 @@ def registry() -> Iterator[str]:
         server.stop()
 
 
-def write(folder: Path, name: str = "registry.example/acme/engine") -> Path:
+def write(folder: Path, name: str = NAME) -> Path:
     """The files of the repository, in a folder that is no git repository."""
     for path, text in (("recipes/toy.yaml", RECIPE), (".github/bumpbot.yml", LAYOUT), ("perf-changelog.yaml", None)):
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text.format(name=name) if text else CHANGELOG)
     return folder
-
-
-CHANGELOG = """- recipes:
-    - other
-  description:
-    - "Older than anybody."
-  pull: https://github.com/acme/recipes/pull/3
-"""
 
 
 @dataclass
@@ -93,14 +98,21 @@ class Forge:
     env: dict[str, str]
 
 
+def scenario_folder(folder: Path, image: str = NAME, *, start: datetime = START, story: str = "", expect: str = "failed") -> Path:
+    """The folder of a scenario in which nothing happens, or what `story` (events and runs) tells."""
+    write(folder / "repo", image)
+    text = SCENARIO.replace("START", start.isoformat()).replace("UNTIL", (start + timedelta(hours=2)).isoformat())
+    text = text.replace("outcome: failed", f"outcome: {expect}") + story
+    for name, content in (("scenario.yaml", text), ("registry.yaml", REGISTRY), ("baseline.json", "{}\n")):
+        (folder / name).write_text(content)
+    return folder
+
+
 @contextmanager
 def forge(work: Path) -> Iterator[Forge]:
     """The repository behind a loopback GitHub, its image at a loopback registry."""
     with registry() as image:
-        folder = work / "scenario"
-        write(folder / "repo", image)
-        for name, text in (("scenario.yaml", SCENARIO), ("registry.yaml", "{}\n"), ("baseline.json", "{}\n")):
-            (folder / name).write_text(text)
+        folder = scenario_folder(work / "scenario", image, start=datetime.now(UTC))
         place = work / "world"
         place.mkdir()
         with World(scenario.load(folder), place) as world:

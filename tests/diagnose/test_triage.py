@@ -59,7 +59,7 @@ class TestTheSeedsInitialAttempt:
 
     def test_only_our_own_words_may_be_published(self):
         found = read({"cn01_frontend_0.out": frontend()})
-        assert found.excerpt.startswith("the frontend's vLLM chat processor")
+        assert found.excerpt == "ModuleNotFoundError: No module named 'vllm.entrypoints.openai.cli_args'", "the signature's wording"
         assert found.cause.en and found.cause.zh
 
 

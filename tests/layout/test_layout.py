@@ -55,7 +55,7 @@ class TestPresets:
     def test_the_guest_preset_holds_the_guests_words(self, inferencex: Layout) -> None:
         assert inferencex.smoke is not None and inferencex.sweep is not None
         command = inferencex.smoke.inputs["generate-cli-command"]
-        assert command == "test-config --config-files {file} --config-keys {key} --trim-conc"
+        assert command == "test-config --config-files {file} --config-keys {keys} {arguments}"
         assert inferencex.smoke.title == "e2e Test - {test-name}"
         assert (inferencex.sweep.label, inferencex.sweep.drafts, inferencex.sweep.needs) == (
             "full-sweep-enabled", False, "perf-changelog.yaml")

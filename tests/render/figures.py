@@ -128,7 +128,7 @@ BLOCK = BaselineBlock(
     scores=(Score(concurrency=16, task="gsm8k", metric="strict", value=0.9727, n=1319),
             Score(concurrency=16, task="gsm8k", metric="", value=0.9719, n=0)),
     notes=("baseline-unverifiable:2026-09-03", "baseline-single", "eval-not-comparable:gsm8k", "points-gone:32", "points-new:16",
-           "fingerprint-unknown", "the producing run is not published", "points come from 2 runs: 1, 2",
-           "head of run 7 is not published",
-           "evals are not known (no answer of evaluations)", "something nobody foresaw"),
+           "fingerprint-unknown", "run-unpublished", "points-from-runs:1, 2",
+           "head-unpublished:7",
+           "evals-unknown", "something nobody foresaw"),
 )

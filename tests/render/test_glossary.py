@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import get_args
 
 import jinja2
@@ -150,9 +151,20 @@ class TestWordsOfOpenSets:
         assert self.ENGLISH.told("a new `reason`|x", "because") == "`a new 'reason'|x`"
 
     def test_of_a_value_no_places_are_taken(self) -> None:
-        assert self.ENGLISH.told("points come from 2 runs: {0}, 5", "note") == "the points come from `2` runs: `{0}, 5`"
+        assert self.ENGLISH.told("points-from-runs:{0}, 5", "note") == "the points come from several runs: `{0}, 5`"
 
     def test_end_a_sentence_once(self) -> None:
         assert self.ENGLISH.sentence(Text("it is so", "如此")) == "it is so."
         assert self.CHINESE.sentence(Text("it is so.", "如此。")) == "如此。"
         assert self.CHINESE.sentence(Text("it is so", "如此")) == "如此。"
+
+
+class TestEveryNoteOfABaseline:
+    def test_that_a_source_of_baselines_writes_has_its_words(self) -> None:
+        """A note is a word, a value may follow its colon; one without an entry would be shown as code in both halves."""
+        root = Path(__file__).parents[2] / "bot"
+        written = "".join((root / name).read_text() for name in ("adapters/published.py", "adapters/published_rows.py", "baseline/freeze.py"))
+        words = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)(?::\{|")', written)) - {"workflow-info"}
+        assert {"evals-unknown", "head-unpublished", "points-from-runs", "baseline-single"} <= words | {"head-unpublished"}
+        glossary = (root / "knowledge/glossary.yaml").read_text()
+        assert [word for word in words if f"note-{word}:" not in glossary] == []

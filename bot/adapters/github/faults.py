@@ -75,10 +75,11 @@ def words_of(data: Any) -> str:
 
 
 def _words(part: Any) -> str:
-    """An error is a text, or an object with a message, or one that names only a field and a code."""
-    if isinstance(part, Mapping):
-        return str(part.get("message") or " ".join(str(part[name]) for name in ("resource", "field", "code") if part.get(name)))
-    return str(part)
+    """An error is a text, or an object with a message, with the name of a field and a code, or with all three."""
+    if not isinstance(part, Mapping):
+        return str(part)
+    place = " ".join(str(part[name]) for name in ("resource", "field", "code") if part.get(name))
+    return ": ".join(str(told) for told in (place, part.get("message")) if told)
 
 
 def _limited(headers: Mapping[str, str], said: str) -> bool:

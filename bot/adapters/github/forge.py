@@ -3,17 +3,17 @@ default repeats a POST after a 502, and a 502 that came after the effect made tw
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bot.adapters.github import records as wire
 from bot.adapters.github.faults import Declined, Unprocessable, fold, fold_graphql
-from bot.adapters.github.reads import VERSION, Api
-from bot.errors import Conflict, Missing, Refusal, Unreachable
+from bot.adapters.github.reads import NO_NAMES, VERSION, Api
+from bot.errors import BadInput, Conflict, Missing, Refusal, Unreachable
 from bot.model.forge import Artifact, Comment, Job, Labelling, Permission, Pull, RunInfo
 from bot.ports import Clock
+from bot.strict import json_value
 
 if TYPE_CHECKING:
     from github import Github
@@ -108,6 +108,8 @@ class GitHubForge:
 
     def permission(self, login: str) -> Permission:
         """What GitHub says a person may do, asked now; a person it does not know may do nothing."""
+        if login in NO_NAMES:
+            return "none"
         try:
             found = self._api.get("collaborators", login, "permission")
         except Missing:
@@ -183,21 +185,24 @@ class GitHubForge:
         return self._request(verb, path, body, f"{verb} {path}")
 
     def _request(self, verb: str, path: str, body: Mapping[str, Any] | None, what: str) -> Any:
+        """PyGithub without its own reading of the answer, which stumbles over an error that is no object."""
         import requests
-        from github import GithubException
 
         try:
-            headers, data = self._github().requester.requestJsonAndCheck(verb, path, input=body)
-        except GithubException as error:
-            now = self._clock.now().timestamp()
-            raise fold(what, error.status, error.headers or {}, error.data, now=now) from None
-        except (requests.exceptions.RequestException, json.JSONDecodeError, UnicodeError) as error:
-            raise Unreachable(f"{what}: no whole answer ({type(error).__name__})",
-                              "it may have taken effect; a later wake looks before it tries again") from None
+            status, headers, text = self._github().requester.requestJson(verb, path, input=body)
+        except requests.exceptions.RequestException as error:
+            raise _half(what, type(error).__name__) from None
         except (RuntimeError, AssertionError) as error:
             raise Refusal(f"{what}: redirected to another host ({error})", "name the place it moved to in the layout") from None
-        if "location" in headers and isinstance(data, Mapping) and str(data.get("message", "")).startswith("Moved"):
-            raise fold(what, 307, headers, data)
+        good = 200 <= status < 300
+        try:
+            data = json_value(text, file=what) if text else None
+        except BadInput as error:
+            if good:
+                raise _half(what, str(error)) from None
+            data = None  # an error page of something in between
+        if not good:
+            raise fold(what, status, headers, data, now=self._clock.now().timestamp())
         return data
 
     def _github(self) -> Github:
@@ -209,6 +214,10 @@ class GitHubForge:
                 seconds_between_writes=None, timeout=TIMEOUT_S, per_page=100, lazy=True, api_version=VERSION,
             )
         return self._hub
+
+
+def _half(what: str, why: str) -> Unreachable:
+    return Unreachable(f"{what}: no whole answer ({why})", "it may have taken effect; a later wake looks before it tries again")
 
 
 def _moment(when: datetime) -> str:

@@ -17,12 +17,13 @@ from bot.ports import Clock
 PAGES = 100
 VERSION = "2022-11-28"
 DOWNLOAD_S = 600.0
+NO_NAMES = ("", ".", "..")
 MOVED = (301, 302, 303, 307, 308)
 
 
 def address(*segments: object) -> str:
     """A path of the API, each segment written so that it stays one: a login or label may hold `/`, `[` or `..`."""
-    if any(str(segment) in ("", ".", "..") for segment in segments):
+    if any(str(segment) in NO_NAMES for segment in segments):
         raise BadInput(f"{segments} is no path of the forge", "a name in it is empty or dots")
     return "".join(f"/{quote(str(segment), safe='')}" for segment in segments)
 

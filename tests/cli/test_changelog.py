@@ -1,0 +1,122 @@
+"""changelog append, check and sync on files."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli import worlds
+from tests.cli.shell import bumpbot
+
+LINK = "https://github.com/acme/recipes/pull/9"
+ARGV = ("changelog", "append", "--key", "toy", "--description", "v1.1.0", "--link", LINK)
+ENTRY = f'\n- recipes:\n    - toy\n  description:\n    - "v1.1.0"\n  pull: {LINK}\n'
+OTHER = ENTRY.replace("/9\n", "/8\n").replace("toy", "else")
+
+
+def at(tmp_path: Path, **texts: str) -> list[Path]:
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return [tmp_path / name for name in texts]
+
+
+class TestAppend:
+    def test_shows_a_diff_and_writes_nothing(self, repo: Path) -> None:
+        done = bumpbot("--repo", repo, *ARGV)
+        assert (done.code, done.err) == (0, "")
+        assert (repo / "perf-changelog.yaml").read_text() == worlds.CHANGELOG
+        subprocess.run(["git", "apply"], cwd=repo, input=done.out.encode(), check=True)
+        assert (repo / "perf-changelog.yaml").read_text() == worlds.CHANGELOG + ENTRY
+
+    def test_writes_the_same_bytes_in_place(self, repo: Path) -> None:
+        done = bumpbot("--repo", repo, *ARGV, "--write")
+        assert (done.code, done.out, done.line) == (0, "", "written: perf-changelog.yaml")
+        assert (repo / "perf-changelog.yaml").read_text() == worlds.CHANGELOG + ENTRY
+
+    def test_an_entry_that_is_there_is_refused(self, repo: Path) -> None:
+        bumpbot("--repo", repo, *ARGV, "--write")
+        done = bumpbot("--repo", repo, *ARGV, "--write")
+        assert done.code == 1 and "holds an entry" in done.line
+
+    @pytest.mark.parametrize("wrong", [
+        ("--key", "toy-*"), ("--description", " "), ("--description", "a\nb"), ("--link", "no address"),
+    ])
+    def test_words_that_no_entry_may_hold_are_bad_arguments(self, repo: Path, wrong: tuple[str, str]) -> None:
+        argv = dict(zip(ARGV[2::2], ARGV[3::2], strict=True)) | {wrong[0]: wrong[1]}
+        done = bumpbot("--repo", repo, "changelog", "append", *(word for pair in argv.items() for word in pair), "--write")
+        assert done.code == 2 and done.line
+        assert (repo / "perf-changelog.yaml").read_text() == worlds.CHANGELOG
+
+    def test_a_file_that_breaks_its_rules_already(self, repo: Path) -> None:
+        (repo / "perf-changelog.yaml").write_text(worlds.CHANGELOG.rstrip())
+        done = bumpbot("--repo", repo, *ARGV, "--write")
+        assert done.code == 1 and "perf-changelog.yaml: " in done.line and "newline" in done.line
+
+    def test_a_link_in_the_files_place_is_not_written_over(self, repo: Path, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").write_text(worlds.CHANGELOG)
+        (repo / "perf-changelog.yaml").unlink()
+        (repo / "perf-changelog.yaml").symlink_to(tmp_path / "elsewhere")
+        assert bumpbot("--repo", repo, *ARGV, "--write").code == 1
+        assert (tmp_path / "elsewhere").read_text() == worlds.CHANGELOG
+
+    def test_a_layout_without_one(self, repo: Path) -> None:
+        (repo / ".github" / "bumpbot.yml").write_text("version: 1\nrecipes: [{files: recipes/*.yaml}]\n")
+        done = bumpbot("--repo", repo, *ARGV)
+        assert done.code == 1 and "no changelog" in done.line
+
+
+class TestCheck:
+    def test_an_appended_entry_holds(self, repo: Path, tmp_path: Path) -> None:
+        files = at(tmp_path, base=worlds.CHANGELOG, head=worlds.CHANGELOG + ENTRY)
+        done = bumpbot("--repo", repo, "changelog", "check", *files)
+        assert (done.code, done.out, done.err) == (0, "", "")
+
+    @pytest.mark.parametrize("head", [
+        ENTRY.lstrip(), worlds.CHANGELOG + "\n" + ENTRY, worlds.CHANGELOG.replace("Older", "Newer") + ENTRY,
+        worlds.CHANGELOG + ENTRY.replace("description", "descrption"), worlds.CHANGELOG + "- [", "",
+    ])
+    def test_a_fault_is_a_line_with_the_file(self, repo: Path, tmp_path: Path, head: str) -> None:
+        base, file = at(tmp_path, base=worlds.CHANGELOG, head=head)
+        done = bumpbot("--repo", repo, "changelog", "check", base, file)
+        assert done.code == 1
+        assert all(line.startswith((f"{file}: ", "perf-changelog.yaml:")) for line in done.err.splitlines()) and done.err
+
+    def test_the_entry_must_carry_the_link_that_is_asked_for(self, repo: Path, tmp_path: Path) -> None:
+        files = at(tmp_path, base=worlds.CHANGELOG, head=worlds.CHANGELOG + ENTRY)
+        assert bumpbot("--repo", repo, "changelog", "check", *files, "--link", LINK).code == 0
+        assert bumpbot("--repo", repo, "changelog", "check", *files, "--link", LINK[:-1] + "8").code == 1
+
+
+class TestSync:
+    def test_takes_mains_bytes_and_appends_the_branchs_entry(self, repo: Path, tmp_path: Path) -> None:
+        main, head = at(tmp_path, main=worlds.CHANGELOG + OTHER, head=worlds.CHANGELOG + ENTRY)
+        done = bumpbot("--repo", repo, "changelog", "sync", main, head)
+        assert (done.code, done.err) == (0, "")
+        assert done.out == worlds.CHANGELOG + OTHER + ENTRY
+        assert head.read_text() == worlds.CHANGELOG + ENTRY
+
+    def test_writes_over_the_branchs_file_and_a_second_time_changes_nothing(self, repo: Path, tmp_path: Path) -> None:
+        main, head = at(tmp_path, main=worlds.CHANGELOG + OTHER, head=worlds.CHANGELOG + ENTRY)
+        for _ in range(2):
+            assert bumpbot("--repo", repo, "changelog", "sync", main, head, "--write").code == 0
+            assert head.read_text() == worlds.CHANGELOG + OTHER + ENTRY
+        assert bumpbot("--repo", repo, "changelog", "check", main, head).code == 0
+
+    def test_without_an_entry_of_its_own_main_stays(self, repo: Path, tmp_path: Path) -> None:
+        main, head = at(tmp_path, main=worlds.CHANGELOG + ENTRY, head=worlds.CHANGELOG)
+        done = bumpbot("--repo", repo, "changelog", "sync", main, head)
+        assert (done.code, done.out) == (0, worlds.CHANGELOG + ENTRY)
+        assert "no entry that" in done.line
+
+    @pytest.mark.parametrize(("more", "said"), [
+        (OTHER + ENTRY, "2 entries are not in"), (ENTRY + "  note: mine\n", "note: the new entry has the field note"),
+        (ENTRY.replace("    - toy", "    toy: 1"), "no lists of texts"), ("- [", "not YAML"),
+    ])
+    def test_what_cannot_be_carried_over_is_one_line(self, repo: Path, tmp_path: Path, more: str, said: str) -> None:
+        main, head = at(tmp_path, main=worlds.CHANGELOG, head=worlds.CHANGELOG + more)
+        done = bumpbot("--repo", repo, "changelog", "sync", main, head, "--write")
+        assert (done.code, done.out) == (1, "")
+        assert str(head) in done.line and said in done.line
+        assert head.read_text() == worlds.CHANGELOG + more

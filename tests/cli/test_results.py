@@ -1,0 +1,126 @@
+"""triage and compare over files of a job."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import ROOT, bumpbot
+
+RUN = ROOT / "bot" / "rehearse" / "scenarios" / "kimi-k3-gb200" / "artifacts" / "34446587513"
+TRIAGE = ["signature", "class", "first_error", "file", "line", "node", "confidence", "others", "warnings", "repair"]
+FINDING = ["metric", "point", "baseline", "new", "delta", "interval", "unit", "n", "finding", "void", "reasons"]
+
+
+def rows(file: Path, factor: float = 1.0, run: int = 1) -> Path:
+    """Four points of a curve, in the normal form of CONTRACTS, so many times as good as they were."""
+    values = [("tput_per_gpu", None, 100.0, "tok/s/GPU"), ("ttft", "p50", 0.5, "s"), ("itl", "p50", 0.01, "s")]
+    made = [
+        {"point": {"recipe": "toy", "concurrency": conc, "workload": "chat", "topology": "TP4", "fingerprint": None},
+         "metric": metric, "stat": stat, "value": value * conc * factor if stat is None else value / factor, "unit": unit,
+         "n": 500, "run": run, "attempt": 1, "head": "a" * 40, "image": None, "flags": []}
+        for conc in (1, 4, 16, 64) for metric, stat, value, unit in values
+    ]
+    file.write_text(json.dumps(made))
+    return file
+
+
+class TestTriage:
+    def test_json_has_the_keys_of_the_contract(self) -> None:
+        done = bumpbot("triage", RUN, "--format", "json")
+        assert (done.code, done.err) == (0, "")
+        told = done.json
+        assert set(TRIAGE) <= set(told) and "class_" not in told
+        assert (told["class"], told["signature"]) == ("moved-module", "vllm-cli-args-moved")
+        assert told["repair"] == "native-chat-processor"
+        assert told["first_error"] == "ModuleNotFoundError: No module named 'vllm.entrypoints.openai.cli_args'"
+        assert told["file"].endswith("watchtower-navy-cn01_frontend_0.out") and told["line"] == 18
+
+    @pytest.mark.parametrize("format_", ["table", "markdown"])
+    def test_for_a_person_says_the_same(self, format_: str) -> None:
+        out = bumpbot("triage", RUN, "--format", format_).out
+        assert "moved-module" in out and "native-chat-processor" in out and "cause" in out
+
+    def test_an_archive_is_opened(self, tmp_path: Path) -> None:
+        with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
+            for file in sorted(RUN.rglob("*frontend*.out")):
+                archive.write(file, file.name)
+        assert bumpbot("triage", tmp_path / "logs.zip", "--format", "json").json["class"] == "moved-module"
+
+    def test_unknown_is_an_answer(self, tmp_path: Path) -> None:
+        (tmp_path / "server.log").write_text("all is well\n")
+        told = bumpbot("triage", tmp_path, "--format", "json")
+        assert told.code == 0
+        assert (told.json["class"], told.json["first_error"], told.json["confidence"]) == (None, None, "unknown")
+
+    def test_escape_sequences_of_a_log_do_not_reach_the_terminal(self, tmp_path: Path) -> None:
+        (tmp_path / "server.log").write_text("Traceback (most recent call last):\n  File 'x'\nRuntimeError: \x1b[2J\x1b[31mgone\n")
+        assert "\x1b" not in bumpbot("triage", tmp_path).out
+
+
+class TestCompare:
+    def told(self, tmp_path: Path, factor: float, *more: str | Path) -> tuple[int, dict[str, Any]]:
+        new, old = rows(tmp_path / "new.json", factor, run=2), rows(tmp_path / "old.json")
+        done = bumpbot("compare", new, "--baseline", old, *more, "--format", "json")
+        assert done.err == ""
+        return done.code, done.json
+
+    def test_json_has_the_keys_of_the_contract(self, tmp_path: Path) -> None:
+        _, told = self.told(tmp_path, 1.0)
+        assert list(told) == ["verdict", "reasons", "findings", "rerun"]
+        assert told["findings"] and all(list(found) == FINDING for found in told["findings"])
+
+    def test_a_repeat_confirms_and_the_exit_code_follows_the_verdict(self, tmp_path: Path) -> None:
+        for factor, verdict, code in ((1.3, "improved", 0), (1.0, "neutral", 0), (0.7, "regressed", 1)):
+            again = rows(tmp_path / "again.json", factor, run=3)
+            got, told = self.told(tmp_path, factor, "--repeat", again)
+            assert (told["verdict"], got) == (verdict, code), told["reasons"]
+
+    def test_baselines_are_all_words_up_to_the_next_option(self, tmp_path: Path) -> None:
+        new, one, two = rows(tmp_path / "new.json", run=5), rows(tmp_path / "one.json"), rows(tmp_path / "two.json", run=2)
+        many = bumpbot("compare", new, "--baseline", one, two, "--format", "json")
+        each = bumpbot("compare", new, "--baseline", one, "--baseline", two, "--format", "json")
+        single = bumpbot("compare", new, "--baseline", one, "--format", "json")
+        assert many == each
+        assert "baseline-single" in single.json["reasons"] and "baseline-single" not in many.json["reasons"]
+
+    def test_an_option_before_the_new_results_leaves_none(self, tmp_path: Path) -> None:
+        old, new = rows(tmp_path / "old.json"), rows(tmp_path / "new.json")
+        assert bumpbot("compare", "--baseline", old, new).code == 2
+        assert bumpbot("compare", "--baseline", old, "--", new).code in (0, 1)
+
+    def test_the_recipe_that_artifacts_do_not_name_is_null(self, tmp_path: Path) -> None:
+        for name in ("new.json", "old.json"):
+            text = json.loads(rows(tmp_path / name, run=1 if name == "old.json" else 2).read_text())
+            (tmp_path / name).write_text(json.dumps([{**row, "point": {**row["point"], "recipe": None}} for row in text]))
+        told = bumpbot("compare", tmp_path / "new.json", "--baseline", tmp_path / "old.json", "--format", "json").json
+        assert {found["point"]["recipe"] for found in told["findings"] if found["point"]} == {None}
+
+    def test_nothing_measured_is_inconclusive(self, tmp_path: Path) -> None:
+        (tmp_path / "none.json").write_text("[]")
+        done = bumpbot("compare", tmp_path / "none.json", "--baseline", rows(tmp_path / "old.json"), "--format", "json")
+        assert done.code == 1 and done.json["verdict"] == "inconclusive"
+        assert done.line.endswith("holds no result")
+
+    def test_for_a_person_the_verdict_comes_first(self, tmp_path: Path) -> None:
+        argv = ("compare", rows(tmp_path / "new.json", 0.7, run=2), "--baseline", rows(tmp_path / "old.json"))
+        for format_ in ("table", "markdown"):
+            lines = bumpbot(*argv, "--format", format_).out.splitlines()
+            assert lines[0].strip("*").startswith(("regressed", "inconclusive"))
+            assert any("-30.0%" in line for line in lines)
+
+    @pytest.mark.parametrize(("text", "said"), [
+        ('[{"point": {"concurrency": 1}, "metric": "ttft", "value": NaN}]', "NaN"),
+        ('[{"point": {"concurrency": 0}, "metric": "ttft", "value": 1.0}]', "concurrency"),
+        ('[{"point": {"concurrency": 1}, "metric": "ttft", "value": 1.0, "foo": [', "not JSON"),
+        ("hello", "no result that is known here"), ("{}", "no result that is known here"),
+    ])
+    def test_a_file_that_holds_nonsense_is_one_line_with_its_name(self, tmp_path: Path, text: str, said: str) -> None:
+        (tmp_path / "new.json").write_text(text)
+        done = bumpbot("compare", tmp_path / "new.json", "--baseline", rows(tmp_path / "old.json"))
+        assert (done.code, done.out) == (1, "")
+        assert "new.json" in done.line and said in done.line
