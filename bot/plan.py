@@ -41,7 +41,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits)
     tree = sources.tree
     known = keys(tree, layout)
     if key not in known:
-        raise Missing(f"there is no recipe {key}", "see `bumpbot scan` or the recipe files for the names")
+        raise Missing(f"there is no recipe {key}", "the layout says in which files recipes are; a recipe is named as there")
     family = tuple(read(tree, layout, name) for name in layouts.family(layout, key, known))
     lead = next(recipe for recipe in family if recipe.key == key)
     _one_image(family)

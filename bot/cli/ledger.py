@@ -77,10 +77,7 @@ def _opened(place: Place, stack: ExitStack) -> tuple[Ledger, Snapshot]:
 
 
 def _list(ledger: Ledger, snapshot: Snapshot, format_: str) -> None:
-    try:
-        ended = ledger.ended_bumps(snapshot)
-    except ValueError:
-        raise Broken("the ledger's folder ended/ holds what is no year and bump", "an operator must look who wrote it") from None
+    ended = ledger.ended_bumps(snapshot)
     rows = [{"bump": bump, "state": "open", "ended": None} for bump in ledger.open_bumps(snapshot)]
     rows += [{"bump": bump, "state": "ended", "ended": year} for year, bump in ended]
     if format_ == "json":

@@ -28,7 +28,7 @@ from bot.cli.output import note
 from bot.cli.payload import event_of
 from bot.cli.place import Place, content, parsed
 from bot.cli.wiring import LAYOUT_FILE, knowledge, layout_from, limits, published, renderer
-from bot.errors import BadArguments, BadInput, Refusal
+from bot.errors import BadArguments, BadInput, Refusal, Unreachable
 from bot.images import reference
 from bot.layout import Layout
 from bot.ledger import Ledger, wake_id
@@ -82,6 +82,8 @@ def _woken(place: Place, event: Event, payload: Mapping[str, Any]) -> None:
         note("no bump is open")
     if any(report.frozen for report in reports):
         raise typer.Exit(1)
+    if any(report.unreachable for report in reports):
+        raise typer.Exit(Unreachable.exit_code)
 
 
 def _told(report: Report) -> str:

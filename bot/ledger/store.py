@@ -40,9 +40,14 @@ class Ledger:
         return tuple(sorted({path.split("/")[1] for path in snapshot.paths if path.startswith("bumps/")}))
 
     def ended_bumps(self, snapshot: Snapshot) -> tuple[tuple[int, str], ...]:
-        """Year and id of the bumps that have, sorted."""
-        names = {tuple(path.split("/")[1:3]) for path in snapshot.paths if path.startswith("ended/")}
-        return tuple(sorted((int(year), bump) for year, bump in names))
+        """Year and id of the bumps that have, sorted. BadInput names a path that no bump of ours left there."""
+        found = set()
+        for path in (path for path in snapshot.paths if path.startswith("ended/")):
+            parts = path.split("/")
+            if len(parts) != 4 or not parts[1].isdecimal():
+                raise BadInput("not of an ended bump", "an operator must look who wrote this file", file=path)
+            found.add((int(parts[1]), parts[2]))
+        return tuple(sorted(found))
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Before the entries of many bumps are read: their contents then come in one request."""

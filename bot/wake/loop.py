@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
 from bot import ledger as chains
 from bot.decide import decide
-from bot.errors import BadInput, Broken, BumpbotError
+from bot.errors import BadInput, Broken, BumpbotError, Unreachable
 from bot.model.action import Action, Result
 from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested
@@ -24,13 +25,17 @@ LOOKS = 24
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What one wake did for one bump: how many steps it took, and why it could not go on, if it could not."""
+    """What one wake did for one bump: how many steps it took, and why it could not go on, if it could not.
+
+    `frozen`: an operator must look; `unreachable`: the world did not answer, and a later wake goes on.
+    """
 
     bump: str
     steps: int
     trouble: str | None = None
     ended: str | None = None
     frozen: bool = False
+    unreachable: bool = False
 
 
 @dataclass
@@ -44,8 +49,8 @@ class _Visit:
     trouble: str | None = None
     report: Report | None = None
 
-    def end(self, trouble: str | None = None, *, ended: str | None = None, frozen: bool = False) -> None:
-        self.report = Report(bump=self.id, steps=self.steps, trouble=trouble, ended=ended, frozen=frozen)
+    def end(self, trouble: str | None = None, **more: Any) -> None:
+        self.report = Report(bump=self.id, steps=self.steps, trouble=trouble, **more)
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ def _guarded(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) 
     try:
         return _turn(context, snapshot, visit, event)
     except BumpbotError as error:
-        visit.end(str(error))
+        visit.end(str(error), unreachable=isinstance(error, Unreachable))
         return None
 
 

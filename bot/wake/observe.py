@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -11,6 +11,7 @@ from bot.model.bump import Bump, Memory, World
 from bot.model.forge import Pull
 from bot.recipe import changelog
 from bot.wake import evidence, pushes, runs
+from bot.wake.act import CLOCKS_DIFFER
 from bot.wake.context import Context
 from bot.wake.wanted import wanted
 
@@ -24,7 +25,7 @@ def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *
     base_tip = context.git.tip(rules.base)
     labellings = tuple(context.forge.labellings(pull.number)) if pull else ()
     pattern = re.compile(context.layout.jobs)
-    found = runs.ours(context.forge, bump, labellings, since=since - timedelta(minutes=1), pattern=pattern) if pull else ()
+    found = runs.ours(context.forge, bump, labellings, since=since - CLOCKS_DIFFER, pattern=pattern) if pull else ()
     world = World(
         pull=pull, foreign_head=_foreign(context, bump, pull), base_tip=base_tip, runs=found,
         changelog=_changelog(context, bump, base_tip, pull), labellings=labellings, me=context.forge.me(),

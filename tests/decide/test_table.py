@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from bot.decide import decide
+from bot.decide.ending import CONFLICT
 from bot.decide.phase import phase_of
+from bot.decide.sweep import NOTHING_BEGAN
 from bot.model.action import (
     Cancel,
     ClosePull,
@@ -21,10 +24,12 @@ from bot.model.action import (
 )
 from bot.model.bump import Approval, Bump, Ended, Limits
 from bot.model.event import Scheduled
+from bot.model.forge import Labelling
 from bot.model.outcome import Cause, Outcome
 from tests.fakes.facts import (
     ENTRY,
     LABEL,
+    ME,
     MOVED,
     PROPOSAL,
     bump,
@@ -45,6 +50,23 @@ SMOKING = run(10, "smoke", PROPOSAL, job(1, status="in_progress"), status="in_pr
 SWEEPING = run(20, "sweep", ENTRY, job(3, status="in_progress"), status="in_progress", reason="label", minutes=90)
 PUSHED = run(19, "sweep", ENTRY, status="completed", conclusion="cancelled", reason="push", minutes=90)
 GATE = run(20, "sweep", ENTRY, job(3, status="in_progress"), BROKEN_EVAL, status="in_progress", reason="label", minutes=90)
+
+
+CUT = run(20, "sweep", ENTRY, job(3), job(4, role="eval", concurrency=4, conclusion="cancelled"), conclusion="cancelled", reason="label",
+          minutes=90)
+WEATHER = run(20, "sweep", ENTRY, job(3), BROKEN_EVAL, conclusion="failure", reason="label", minutes=90)
+EARLY = run(20, "sweep", PROPOSAL, job(3, status="in_progress"), status="in_progress", reason="label")
+OTHER_LABEL = run(21, "sweep", ENTRY, status="queued", reason="label", minutes=95)
+SETUP = job(9, role="other", conclusion="failure")
+RULES = bump().subject.rules
+BOTH = replace(RULES, sweep=replace(RULES.sweep, labels=("full-sweep-fail-fast",)))
+DISPATCHED = replace(RULES, sweep=replace(RULES.sweep, start="dispatch"))
+TAKEN_OFF = Labelling(label=LABEL, by="ann", at=later(100), added=False)
+
+
+def said(*minutes: float) -> tuple[Labelling, ...]:
+    """The sweep label put on by us at these moments."""
+    return tuple(Labelling(label=LABEL, by=ME, at=later(at), added=True) for at in minutes)
 
 
 def red(class_: str | None, **changed: object) -> Bump:
@@ -123,7 +145,56 @@ SITUATIONS = [
      bump("proposal", "changelog", runs=(GREEN,), world={"base_tip": MOVED}, pull_={"mergeable": False}), "Blocked", [Remember]),
     ("a default branch that moves under a sweep does not start it again",
      bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), changelog="behind", world={"base_tip": MOVED}), "Sweeping", []),
-    ("a label that started nothing is put on again", bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,)), "SweepDue", [Unlabel, Label]),
+    ("a label that was put on a moment ago: its run is not listed yet, a second label would stop it",
+     bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,), now=5), "Settling", []),
+    ("a label that started nothing is put on again",
+     bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,), now=20), "SweepDue", [Unlabel, Label]),
+    ("a person's label that started nothing: put on again, and their wish is kept",
+     bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,), labelled_by="ann", now=20), "SweepDue", [Remember, Unlabel, Label]),
+    ("two sweep labels at once start nothing: one is put on again at once",
+     bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL, "full-sweep-fail-fast"), now=1, rules=BOTH), "SweepDue",
+     [Unlabel, Unlabel, Label]),
+    ("labels that never start anything have an end",
+     bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,), now=90, world={"labellings": said(0, 20, 40)}), "SweepDue", [Remember]),
+    ("a label that a person took off is not put on again",
+     bump("proposal", "changelog", runs=(GREEN, CUT), world={"labellings": (*said(0), TAKEN_OFF)}, now=120), "SweepDue", []),
+    ("a sweep that failed after a person took its label off waits for them too",
+     bump("proposal", "changelog", runs=(GREEN, WEATHER), judgements=(judged(WEATHER, failure(BROKEN_EVAL, "node-unhealthy")),),
+          world={"labellings": (*said(0), TAKEN_OFF)}, now=120), "SweepBroken", []),
+    # --- runs that were cut short, or show nothing
+    ("a sweep that somebody cancelled goes on where it was",
+     bump("proposal", "changelog", runs=(GREEN, CUT), labels=(LABEL,), now=120,
+          judgements=(judged(CUT, failure(CUT.jobs[1], "cancelled-by-concurrency")),)), "SweepBroken", [Rerun]),
+    ("a smoke cancelled before it had a job is asked for again",
+     bump("proposal", runs=(run(10, "smoke", PROPOSAL, status="completed", conclusion="cancelled"),)), "SmokeBroken", [Dispatch]),
+    ("a smoke whose setup failed is run again",
+     bump("proposal", runs=(run(10, "smoke", PROPOSAL, SETUP, conclusion="failure"),)), "SmokeBroken", [Rerun]),
+    ("a green smoke that measured nothing proves nothing", bump("proposal", runs=(run(10, "smoke", PROPOSAL),)), "SmokeBroken", [Remember]),
+    ("a smoke whose jobs were all skipped proves nothing",
+     bump("proposal", runs=(run(10, "smoke", PROPOSAL, job(1, conclusion="skipped")),)), "SmokeBroken", [Remember]),
+    ("a broken collector beside jobs that passed", bump("proposal", runs=(run(10, "smoke", PROPOSAL, POINT, SETUP, conclusion="failure"),)),
+     "ChangelogDue", [Push]),
+    ("two smokes of one head: the older is stopped",
+     bump("proposal", runs=(run(9, "smoke", PROPOSAL, status="queued"), SMOKING)), "Smoking", [Cancel]),
+    ("a retry that cannot be paid", red("package-fetch", limits=Limits(gpu_hours=20.0)), "SmokeBroken", [Remember]),
+    # --- people and other labels in between
+    ("a sweep that a person started before the smoke is stopped, their wish is kept",
+     bump("proposal", runs=(SMOKING, EARLY), labels=(LABEL,), labelled_by="ann"), "Smoking", [Remember, Unlabel, Cancel]),
+    ("a sweep that a person started after the smoke, before the entry: no head is validated without it",
+     bump("proposal", runs=(GREEN, EARLY), labels=(LABEL,), labelled_by="ann"), "ChangelogDue", [Remember, Unlabel, Push]),
+    ("a sweep of the head before the entry is stopped",
+     bump("proposal", "changelog", runs=(GREEN, EARLY)), "SweepDue", [Cancel, Label]),
+    ("a run of some other label is the newest: the sweep goes on",
+     bump("proposal", "changelog", runs=(GREEN, SWEEPING, OTHER_LABEL), labels=(LABEL,)), "Sweeping", []),
+    ("while none of two runs measures yet, neither is stopped",
+     bump("proposal", "changelog", runs=(GREEN, run(20, "sweep", ENTRY, status="queued", reason="label", minutes=90), OTHER_LABEL),
+          labels=(LABEL,)), "Sweeping", []),
+    ("where we dispatch ourselves a label is a wish, and stays on while the smoke runs",
+     bump("proposal", runs=(SMOKING,), labels=(LABEL,), labelled_by="ann", rules=DISPATCHED), "Smoking", []),
+    ("our own dispatch of the sweep", bump("proposal", "changelog", runs=(GREEN,), rules=DISPATCHED), "SweepDue", [Dispatch]),
+    ("a second hang is the engine's",
+     bump("proposal", runs=(run(10, "smoke", PROPOSAL, job(1, conclusion="failure", attempt=2), attempt=2, conclusion="failure"),),
+          judgements=(judged(RED, failure(job(1, conclusion="failure", attempt=2), "hang")),)), "SmokeBroken", [Remember]),
     # --- the end
     ("cleaning up: runs stopped, label off", bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), memory=ended()),
      "Finishing", [Cancel, Unlabel]),
@@ -132,6 +203,13 @@ SITUATIONS = [
      "Finishing", [SetDraft, ClosePull]),
     ("validated is made ready and left open", bump("proposal", "changelog", runs=(GREEN,), memory=ended(Outcome.VALIDATED, Cause.VERDICT)),
      "Finishing", [SetDraft]),
+    ("what a person takes while we clean up is left as they made it",
+     bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,), memory=ended(), world={"foreign_head": "e" * 40}, now=200),
+     "Finishing", []),
+    ("a run that we asked for and that is not listed yet is stopped before the last word",
+     bump("proposal", "changelog", runs=(GREEN,), memory={**ended(), "owned": (10, 21)}, now=185), "Finishing", [Cancel]),
+    ("a label of a moment ago: its run is waited for before the last word",
+     bump("proposal", "changelog", runs=(GREEN,), memory=ended(), now=185, world={"labellings": said(180)}), "Finishing", []),
     ("what a person took is left as they made it",
      bump("proposal", runs=(GREEN,), labels=(LABEL,), memory=ended(Outcome.HANDED_OFF, Cause.PERSON)), "Finishing", []),
 ]
@@ -200,6 +278,31 @@ class TestWhatIsSaid:
         assert done(waiting) == [] and "status" in says(waiting)
         asked = bump("proposal", "changelog", runs=(GREEN,), limits=limits, memory={"approvals": (Approval(by="ann", at=later(5)),)})
         assert [type(action) for action in done(asked)] == [Label]
+
+
+    def test_labels_that_start_nothing_end_with_their_reason(self) -> None:
+        facts = bump("proposal", "changelog", runs=(GREEN,), labels=(LABEL,), now=90, world={"labellings": said(0, 20, 40)})
+        assert ends(facts) == ("uncertain", "infrastructure-retries-exhausted")
+        assert [action.fact.why for action in done(facts)] == [NOTHING_BEGAN]
+
+    def test_a_label_taken_off_is_answered_with_who_moves_next(self) -> None:
+        facts = bump("proposal", "changelog", runs=(GREEN, CUT), world={"labellings": (*said(0), TAKEN_OFF)}, now=120)
+        record = next(action.record for action in decide(facts, Scheduled(at=facts.now)) if getattr(action, "slot", "") == "status")
+        assert (record.about, record.state.next) == ("sweep-held", "maintainer")
+
+    def test_a_conflict_says_that_it_is_one(self) -> None:
+        facts = bump("proposal", "changelog", runs=(GREEN,), world={"base_tip": MOVED}, pull_={"mergeable": False})
+        assert [action.fact.why for action in done(facts)] == [CONFLICT]
+
+    def test_a_smoke_that_passed_is_told_also_where_no_changelog_commit_follows(self) -> None:
+        facts = bump("proposal", runs=(GREEN,), rules=replace(RULES, changelog=False))
+        told = [action.record for action in decide(facts, Scheduled(at=facts.now)) if getattr(action, "slot", "") == "attempt-0"]
+        assert [(record.next, record.passed) for record in told] == [("sweep", True)]
+
+    def test_two_people_who_ask_early_are_one_approval_and_one_answer(self) -> None:
+        facts = bump("proposal", runs=(SMOKING,), labels=(LABEL, "full-sweep-fail-fast"), labelled_by="ann", rules=BOTH)
+        assert [type(action) for action in done(facts)] == [Remember, Unlabel, Unlabel]
+        assert says(facts).count("status") == 1
 
 
 class TestNonce:

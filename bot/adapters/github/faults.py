@@ -13,6 +13,7 @@ from bot.errors import BadInput, BumpbotError, Conflict, Missing, Refusal
 
 # GitHub's documentation asks for a minute where a secondary limit names no time.
 SECONDARY_S = 60.0
+_RIGHTS = "look at what the token may do: contents, pull requests, issues and actions, each to write"
 _LIMIT_WORDS = ("rate limit", "abuse detection")
 _PASSING_WORDS = ("something went wrong", "timed out", "timeout", "try again later")
 _GRAPHQL = {"NOT_FOUND": 404, "FORBIDDEN": 403, "INSUFFICIENT_SCOPES": 403, "RATE_LIMITED": 429, "UNPROCESSABLE": 422}
@@ -51,8 +52,7 @@ def fold(what: str, status: int, headers: Mapping[str, str], data: Any, *, now: 
         return Busy(reason, "a later wake tries again", after_s=_asked(status, headers, said, now))
     if 300 <= status < 400:
         return Declined(status, said, reason, "it moved: name its new place in the layout")
-    hint = "see `bumpbot doctor` for what the token may do" if status in (401, 403) else "look again"
-    return Declined(status, said, reason, hint)
+    return Declined(status, said, reason, _RIGHTS if status in (401, 403) else "look again")
 
 
 def fold_graphql(what: str, data: Any) -> BumpbotError:

@@ -1,0 +1,124 @@
+"""Whole bumps in the simulated world, one a way to end, and what people and the forge do in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import get_args
+
+import pytest
+
+from bot.decide.classes import CLASSES, response
+from bot.decide.phase import Phase
+from bot.model.outcome import Outcome
+from tests.fakes.watched import Watched, begun, smoke_fails, sweep_fails, until
+
+UNKNOWN = None
+
+
+# --- whole bumps, one a way to end: what chance might not reach within a minute is reached here
+
+def judged_as(verdict: str) -> Watched:
+    """A sweep whose jobs pass and whose verdict is this."""
+    bot = begun()
+    until(bot, "Sweeping")
+    bot.world.verdicts[bot.world.alive()[-1].id] = verdict
+    return bot
+
+
+def conflicts(*, changelog: bool) -> Watched:
+    """The recipe changed on the default branch while the smoke ran."""
+    bot = begun()
+    bot.world.move_base(changelog=changelog, recipe=True)
+    return bot
+
+
+def taken_over(what: str, at: str = "Sweeping") -> Watched:
+    """A person acts while this goes on."""
+    bot = begun()
+    until(bot, at)
+    bot.world.person(what)
+    bot.wake()
+    return bot
+
+
+def moved_on() -> Watched:
+    """The default branch's changelog moves after our entry, before the sweep could start."""
+    bot = begun(approve_above=10.0)
+    until(bot, "SweepDue")
+    bot.world.move_base(changelog=True)
+    return bot
+
+
+STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
+    "all goes well, the guest's label": (begun, "validated", "verdict"),
+    "all goes well, our own dispatch": (lambda: begun(start="dispatch"), "validated", "verdict"),
+    "a repository without a changelog": (lambda: begun(changelog=False), "validated", "verdict"),
+    "a guest whose drafts do not sweep": (lambda: begun(drafts=False), "validated", "verdict"),
+    "no cap": (lambda: begun(gpu_hours=None), "validated", "verdict"),
+    "runs are listed late": (lambda: begun(late=True), "validated", "verdict"),
+    "an improvement": (lambda: judged_as("improved"), "validated", "verdict"),
+    "slower": (lambda: judged_as("regressed"), "regressed", "verdict"),
+    "too few points to tell": (lambda: judged_as("inconclusive"), "uncertain", "verdict"),
+    "the changelog moved": (moved_on, "validated", "verdict"),
+    "above the threshold, and a person says yes": (lambda: begun(approve_above=10.0), "validated", "verdict"),
+    "a repair that helps": (lambda: smoke_fails("oom", known={"oom": True}), "validated", "verdict"),
+    "a repair after the sweep": (lambda: sweep_fails("tool-parser", known={"tool-parser": True}), "validated", "verdict"),
+    "one package fetch": (lambda: smoke_fails("package-fetch"), "validated", "verdict"),
+    "two sick nodes in the sweep": (lambda: sweep_fails("node-unhealthy", "node-unhealthy"), "validated", "verdict"),
+    "one hang": (lambda: smoke_fails("hang"), "validated", "verdict"),
+    "a second hang is the engine's": (lambda: smoke_fails("hang", "hang"), "failed", "unrepairable"),
+    "three sick nodes": (lambda: smoke_fails(*["node-unhealthy"] * 3), "uncertain", "infrastructure-retries-exhausted"),
+    "a repair too many": (lambda: smoke_fails("oom", "oom", known={"oom": True}, repairs=1), "failed", "repairs-exhausted"),
+    "a repair out of scope": (lambda: smoke_fails("oom", known={"oom": False}), "failed", "unrepairable"),
+    "a gate": (lambda: sweep_fails("eval-gate"), "failed", "gate"),
+    "an incompatibility": (lambda: smoke_fails("moved-module"), "incompatible", "unrepairable"),
+    "an error nobody knows": (lambda: smoke_fails(None), "failed", "unrepairable"),
+    "a model that is not staged": (lambda: smoke_fails("model-not-staged"), "readiness-blocked", "none"),
+    "no nodes": (lambda: smoke_fails("capacity"), "capacity-deferred", "none"),
+    "no smoke can be paid": (lambda: begun(gpu_hours=30.0), "budget-exhausted", "budget"),
+    "no sweep can be paid": (lambda: begun(gpu_hours=100.0), "budget-exhausted", "budget"),
+    "no retry can be paid": (lambda: smoke_fails("package-fetch", gpu_hours=42.0), "budget-exhausted", "budget"),
+    "the recipe moved": (lambda: conflicts(changelog=False), "uncertain", "none"),
+    "the recipe moved, and the changelog": (lambda: conflicts(changelog=True), "uncertain", "none"),
+    "merged under us": (lambda: taken_over("merge"), "merged", "person"),
+    "closed": (lambda: taken_over("close"), "closed-by-maintainer", "person"),
+    "taken over by a label": (lambda: taken_over("handoff", "Smoking"), "handed-off", "person"),
+    "taken over by a push": (lambda: taken_over("push"), "handed-off", "person"),
+}
+REACHED: set[str] = set()
+
+
+@pytest.mark.parametrize(("story", "outcome", "cause"), STORIES.values(), ids=STORIES)
+def test_story(story: Callable[[], Watched], outcome: str, cause: str) -> None:
+    bot = story()
+    assert bot.drain().value == outcome
+    assert bot.world.memory.ended.cause.value == cause
+    bot.wake()
+    REACHED.update(bot.phases)
+
+
+def test_every_phase_was_reached() -> None:
+    """Whatever `phase_of` can say was said in one of the stories."""
+    for story, _, _ in STORIES.values() if not REACHED else ():
+        bot = story()
+        bot.drain()
+        bot.wake()
+        REACHED.update(bot.phases)
+    assert {kind.__name__ for kind in get_args(Phase)} == REACHED
+
+
+@pytest.mark.parametrize("class_", [*sorted(CLASSES), UNKNOWN])
+@pytest.mark.parametrize("fails", [smoke_fails, sweep_fails])
+def test_every_class_of_failure_has_its_answer(fails: Callable[..., Watched], class_: str | None) -> None:
+    bot = fails(class_)
+    called, outcome = response(class_)
+    assert bot.drain() == (Outcome.VALIDATED if called == "retry" else outcome)
+    assert bot.world.memory.repairs_used == 0
+
+
+def test_the_table_of_classes_is_whole() -> None:
+    """Every class that a triage may name has a row, and no row is for a class that none names."""
+    named = """engine-regression moved-module flag-removed feature-missing arch-unsupported oom hang tool-parser eval-gate
+        request-errors image-missing model-not-staged disk-full node-unhealthy package-fetch capacity runner-retired credential
+        baseline-gap changelog-conflict shared-ci-bug cancelled-by-concurrency""".split()
+    assert set(CLASSES) == set(named)
