@@ -17,7 +17,7 @@ from bot.adapters.process import LocalProcess
 from bot.cli.output import as_json, note, table
 from bot.cli.place import Place, folder, parsed
 from bot.decide import decide
-from bot.errors import Broken, Missing
+from bot.errors import Missing
 from bot.ledger import BRANCH, Ledger
 from bot.ledger.paths import check_id
 from bot.model.ledger import Difference, Line, Snapshot, Stored

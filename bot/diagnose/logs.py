@@ -31,7 +31,7 @@ _DATA = re.compile(
 
 
 # NotImplementedError is a RuntimeError: an encrypted member, a method that zipfile does not know.
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, RuntimeError)
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, RuntimeError, ValueError)
 
 
 def _broken(error: Exception, name: str) -> BadInput:

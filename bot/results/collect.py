@@ -177,7 +177,7 @@ def _placed(part: T, conc: int | None) -> T:
 
 def _peek(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     """The head of a stream, and the stream as if nothing had been read."""
-    if stream.seekable():
+    if getattr(stream, "seekable", lambda: False)():  # a member of a streamed tar does not even say
         start = stream.tell()
         head = stream.read(HEAD)
         stream.seek(start)

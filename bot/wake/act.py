@@ -26,7 +26,7 @@ from bot.model.forge import Pull
 from bot.model.ledger import Receipt
 from bot.wake import comments, pushes
 from bot.wake.context import ALLOWED, Context
-
+from bot.wake.runs import DISPATCH, carries
 
 # A forge whose clock is behind ours dates a run before our claim of it: a minute's allowance dispatched four smokes once.
 CLOCKS_DIFFER = timedelta(days=1)
@@ -116,8 +116,9 @@ def _open(context: Context, bump: Bump, index: int, action: OpenPull, receipt: R
 def _dispatch(context: Context, index: int, action: Dispatch, at: datetime) -> Result:
     """Never twice: a dispatch whose answer was lost is found by its nonce in the run's name."""
     since = at - CLOCKS_DIFFER
-    for info in context.forge.runs(action.workflow, event="workflow_dispatch", since=since):
-        if action.nonce in info.title:
+    me = context.forge.me()
+    for info in context.forge.runs(action.workflow, event=DISPATCH, since=since):
+        if carries(info, action.nonce, workflow=action.workflow, ref=action.ref, me=me, since=since):
             return Result(index=index, ok=True, run=info.id)
     run = context.forge.dispatch(action.workflow, ref=action.ref, inputs=action.inputs)
     return Result(index=index, ok=True, run=run)

@@ -36,6 +36,7 @@ def say(context: Context, bump: Bump, pull: int, slot: str, record: Record, rece
         after = body(before.body, bump, parts[0], receipt)
         if after != before.body:
             context.forge.edit_pull(pull, body=after)
+        _rest(context, bump, pull, parts)
         return 0
     mine = _mine(context, bump, pull, slot)
     ids = [_write(context, pull, mine.get(number), marker(bump.id, slot, number), text)
@@ -43,6 +44,13 @@ def say(context: Context, bump: Bump, pull: int, slot: str, record: Record, rece
     for number in sorted(mine.keys() - set(range(1, len(parts) + 1))):
         _write(context, pull, mine[number], marker(bump.id, slot, number), _POINTER.format(first=ids[0]))
     return ids[0]
+
+
+def _rest(context: Context, bump: Bump, pull: int, parts: tuple[str, ...]) -> None:
+    """What a pull request's text had no room for stands in comments, numbered on from it: no row is lost."""
+    mine = _mine(context, bump, pull, "body") if len(parts) > 1 else {}
+    for number, text in enumerate(parts[1:], start=2):
+        _write(context, pull, mine.get(number), marker(bump.id, "body", number), text)
 
 
 def body(before: str, bump: Bump, text: str, receipt: Receipt) -> str:

@@ -52,6 +52,7 @@ class TestArchives:
             ("artifact.zip", zipped({"logs.tar.gz": tar({"n1_agg_w0.out": OOM})})),
             ("n1_agg_w0.out.gz", gzip.compress(OOM)),
         ],
+        ids=lambda value: value if isinstance(value, str) else "bytes",
     )
     def test_the_logs_within_are_read(self, name, data):
         found = read({name: data})
@@ -93,7 +94,8 @@ class TestLimits:
             names(data, "a.log" + ".gz" * 6)
 
     @pytest.mark.parametrize("name", ["a.tar.gz", "a.zip", "a.log.gz", "a.tar", "a.log.xz"])
-    @pytest.mark.parametrize("data", [b"", b"not an archive at all", tar({"a.log": OOM * 900})[:90], gzip.compress(OOM)[:-6]])
+    @pytest.mark.parametrize("data", [b"", b"not an archive at all", tar({"a.log": OOM * 900})[:90], gzip.compress(OOM)[:-6]],
+                             ids=["empty", "text", "tar-cut-short", "gzip-cut-short"])
     def test_a_broken_archive_is_one_line_or_nothing(self, name, data):
         try:
             names(data, name)

@@ -130,7 +130,7 @@ class Engine:
         run.kept[run.attempt] = {"run_attempt": run.attempt, "status": run.status, "conclusion": run.conclusion,
                                  "run_started_at": run.begun.strftime("%Y-%m-%dT%H:%M:%SZ"),
                                  "updated_at": run.updated.strftime("%Y-%m-%dT%H:%M:%SZ")}
-        run.attempt, run.conclusion, run.cancelled, run.actor = run.attempt + 1, None, False, actor
+        run.attempt, run.conclusion, run.cancelled, run.rerunner = run.attempt + 1, None, False, actor
         run.begun = run.updated = now
         self._enter(run, now, names)
 

@@ -38,7 +38,7 @@ def run_json(render: Render, run: Run, attempt: int | None = None) -> Json:
         "workflow_url": f"{render.here}/actions/workflows/{workflow_id(run.workflow)}",
         "previous_attempt_url": f"{url}/attempts/{run.attempt - 1}" if run.attempt > 1 else None,
         "actor": render.user(run.actor),
-        "triggering_actor": render.user(run.actor),
+        "triggering_actor": render.user(run.rerunner or run.actor),
         "pull_requests": _pulls(render, run),
         "repository": render.repo(),
         "head_repository": render.repo(),

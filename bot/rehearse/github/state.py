@@ -119,6 +119,7 @@ class Run:
     cancelled: bool = False
     jobs: list[Job] = field(default_factory=list)
     kept: dict[int, dict[str, Any]] = field(default_factory=dict)
+    rerunner: Account | None = None
 
     def latest(self, attempt: int | None = None) -> list[Job]:
         """The newest job of each name up to an attempt: a rerun of the failed ones keeps the others."""

@@ -7,7 +7,6 @@ import hashlib
 import json
 from pathlib import Path
 
-
 PIN = "ba83080ecd31c1ce918559e576d3c5bc9e092ff1"
 
 
