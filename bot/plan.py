@@ -102,7 +102,8 @@ def _baseline(sources: Sources, recipe: Recipe) -> tuple[Baseline | None, str | 
     """The published points of exactly this recipe with its present image; without them, why there are none."""
     fingerprint = next((point.fingerprint for point in recipe.points if point.kind == "throughput"), "")
     try:
-        found = sources.published.baseline(recipe.key, model=recipe.prefix or recipe.model, image=recipe.image, fingerprint=fingerprint)
+        found = sources.published.baseline(recipe.key, model=recipe.prefix or recipe.model, image=recipe.image,
+                                           fingerprint=fingerprint)
     except Unreachable:
         return None, "baseline-unreachable"
     return (found, None) if found else (None, "not-published")

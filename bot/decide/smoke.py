@@ -136,7 +136,8 @@ def dispatch(bump: Bump, head: str) -> Dispatch:
     """The smoke of one head."""
     smoke, recipe = bump.subject.rules.smoke, bump.subject.family[0]
     nonce = _nonce(bump, "smoke", head)
-    words = {"key": recipe.key, "keys": _keys(bump), "file": recipe.file, "arguments": " ".join(smoke.arguments), "head": head, "nonce": nonce}
+    words = {"key": recipe.key, "keys": _keys(bump), "file": recipe.file, "arguments": " ".join(smoke.arguments),
+             "head": head, "nonce": nonce}
     inputs = {name: fill(value, words) for name, value in smoke.inputs.items()}
     return Dispatch(workflow=smoke.workflow, ref=smoke.ref, inputs=inputs, nonce=nonce, head=head)
 

@@ -27,7 +27,8 @@ class UpstreamCommit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class Comparison(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What GitHub's compare route answers for `base...head`; `commits` are those of head alone, oldest first, and may
-    be fewer than `ahead`: only those that somebody named. `main` is the tip of the main line when the story plays. `merge_base` null: the histories share nothing."""
+    be fewer than `ahead`: only those that somebody named. `main` is the tip of the main line when the story plays.
+    `merge_base` null: the histories share nothing."""
 
     base: Point
     head: Point
