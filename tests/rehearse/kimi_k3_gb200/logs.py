@@ -1,4 +1,4 @@
-# ruff: noqa: E501 (texts of other programs and files stand as they are)
+
 """Server logs of the multi-node jobs, in the forms that Dynamo, vLLM and torch write.
 
 SEED: file names, node names, the frontend's error and its flag line, world size 16, the 74 warnings in 11 requests, the

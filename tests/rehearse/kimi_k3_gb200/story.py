@@ -1,4 +1,4 @@
-# ruff: noqa: E501 (texts of other programs and files stand as they are)
+
 """scenario.yaml: the world around the bump and what happened in it, as YAML with its reasons."""
 
 from __future__ import annotations
