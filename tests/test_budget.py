@@ -70,8 +70,9 @@ class TestPrices:
         assert budget.price_rerun(bump("proposal", runs=(half,), limits=PRICED), half) == EVAL
 
     def test_a_sweeps_retry_costs_what_has_not_passed_yet_also_jobs_that_waited_for_the_failed_one(self) -> None:
-        canary = run(20, "sweep", ENTRY, job(1, concurrency=1, conclusion="failure"), job(2, concurrency=2, conclusion="skipped"),
-                     job(3, role="eval", concurrency=4, minutes=30), job(9, role="other", conclusion="failure"), conclusion="failure")
+        jobs = (job(1, conclusion="failure"), job(2, concurrency=2, conclusion="skipped"),
+                job(3, role="eval", concurrency=4, minutes=30), job(9, role="other", conclusion="failure"))
+        canary = run(20, "sweep", ENTRY, *jobs, conclusion="failure")
         assert budget.price_rerun(bump("proposal", "changelog", runs=(canary,), limits=PRICED), canary) == 3 * POINT
 
     def test_an_attempt_that_passed_later_is_not_paid_again(self) -> None:

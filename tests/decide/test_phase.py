@@ -76,10 +76,12 @@ class TestAttempts:
 
     def test_the_jobs_that_were_not_run_again_stay_as_they_were(self) -> None:
         kept = job(2, role="eval", concurrency=4, conclusion="failure")
-        assert phase(smoked(job(1, conclusion="failure"), kept, job(5, attempt=2), attempt=2, conclusion="failure")) == "SmokeBroken"
+        facts = smoked(job(1, conclusion="failure"), kept, job(5, attempt=2), attempt=2, conclusion="failure")
+        assert phase(facts) == "SmokeBroken" and failed_jobs(facts.world.runs[0]) == (kept,)
 
     def test_a_rerun_that_goes_on_is_waited_for(self) -> None:
-        again = run(10, "smoke", PROPOSAL, job(1, conclusion="failure"), job(5, attempt=2, status="queued"), status="queued", attempt=2)
+        jobs = job(1, conclusion="failure"), job(5, attempt=2, status="queued")
+        again = run(10, "smoke", PROPOSAL, *jobs, status="queued", attempt=2)
         assert phase(bump("proposal", runs=(again,), judgements=(judged(again, failure(job(1), "oom")),))) == "Smoking"
 
     def test_a_sweep_whose_failed_job_is_run_again_is_not_broken_any_more(self) -> None:
@@ -90,7 +92,8 @@ class TestAttempts:
     def test_a_second_hang_breaks_a_sweep_while_its_other_jobs_still_run(self) -> None:
         for attempt, expected in ((1, "Sweeping"), (2, "SweepBroken")):
             hung = job(3, conclusion="failure", attempt=attempt)
-            going = run(20, "sweep", ENTRY, hung, job(4, concurrency=2, status="in_progress"), status="in_progress", attempt=attempt)
+            other = job(4, concurrency=2, status="in_progress")
+            going = run(20, "sweep", ENTRY, hung, other, status="in_progress", attempt=attempt)
             assert phase(swept(going, judgements=(judged(going, failure(hung, "hang")),))) == expected
 
 
@@ -116,7 +119,8 @@ class TestWhatPassed:
         assert not rerunnable(GREEN) and not rerunnable(run(10, "smoke", PROPOSAL, conclusion="cancelled"))
 
     def test_a_failed_smoke_that_is_not_judged_yet_is_waited_for(self) -> None:
-        assert phase(bump("proposal", runs=(run(10, "smoke", PROPOSAL, job(1, conclusion="failure"), conclusion="failure"),))) == "Smoking"
+        red = run(10, "smoke", PROPOSAL, job(1, conclusion="failure"), conclusion="failure")
+        assert phase(bump("proposal", runs=(red,))) == "Smoking"
 
 
 class TestHeads:
@@ -221,7 +225,8 @@ class TestLabels:
 
     def test_where_we_dispatch_no_label_starts_anything(self) -> None:
         assert not starting(swept(now=5, rules=DISPATCHED))
-        assert phase(bump("proposal", runs=(run(10, "smoke", PROPOSAL, status="queued"),), labels=(LABEL,), rules=DISPATCHED)) == "Smoking"
+        smoking = run(10, "smoke", PROPOSAL, status="queued")
+        assert phase(bump("proposal", runs=(smoking,), labels=(LABEL,), rules=DISPATCHED)) == "Smoking"
 
 
 class TestApproval:

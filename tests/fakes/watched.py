@@ -12,9 +12,10 @@ from bot.decide import decide
 from bot.decide.classes import INFRASTRUCTURE
 from bot.decide.phase import needs_approval, phase_of, starting, taken_by_person
 from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, Remember, Rerun, Say
-from bot.model.bump import Bump, Limits
+from bot.model.bump import Bump, Ended, Limits
 from bot.model.event import Pushed, RunFinished, Scheduled
 from bot.model.outcome import Outcome
+from bot.model.run import Run
 from tests.fakes import facts
 from tests.fakes.simulated import Simulated
 
@@ -57,10 +58,35 @@ class Watched:
         slots = [action.slot for action in actions if isinstance(action, Say)]
         assert len(slots) == len(set(slots))
         self._within_means(bump, actions)
+        self._as_people_would(bump, actions)
         if bump.memory.ended or taken_by_person(bump):
             assert not any(isinstance(action, (*SPENDING, Push, OpenPull)) for action in actions)
         if taken_by_person(bump):
             assert all(isinstance(action, (Cancel, Remember, Say)) for action in actions)
+
+    def _as_people_would(self, bump: Bump, actions: tuple[Action, ...]) -> None:
+        """Nothing is swept or validated without its proof, put on against a person, started twice, or stopped in vain."""
+        rules, said = bump.subject.rules.sweep, [one for one in bump.world.labellings if one.label == facts.LABEL]
+        if any(isinstance(action, Label) or (isinstance(action, Dispatch) and "-sweep-" in action.nonce) for action in actions):
+            smokes = [run for run in bump.world.runs if run.stage == "smoke" and run.head == bump.tested_head]
+            assert any(job.role != "other" and job.conclusion == "success" for run in smokes for job in run.jobs)
+            assert not said or said[-1].added or said[-1].by == facts.ME
+        if any(isinstance(action, Label) for action in actions):
+            hidden = [self.world.runs[number] for number in self.world.hidden]
+            assert rules.start == "label"
+            assert not any(run.head == bump.head and self.world.measuring[run.id] and run.reason == "label" for run in hidden)
+        ends = [action.fact for action in actions if isinstance(action, Remember) and isinstance(action.fact, Ended)]
+        if any(fact.outcome is Outcome.VALIDATED for fact in ends):
+            assert bump.world.changelog in ("present", "behind", "blocked", "none") or not bump.subject.rules.changelog
+        if not (ends or bump.memory.ended or any(isinstance(action, Push) for action in actions)):
+            stopped = [run for run in bump.world.runs if Cancel(run=run.id) in actions and run.stage == "sweep"]
+            assert not any(run.head == bump.head and self._alone(bump, run) for run in stopped)
+
+    def _alone(self, bump: Bump, run: Run) -> bool:
+        """Whether this sweep is all that the present head has: it measures or will, and no younger one does."""
+        smoked = type(phase_of(bump)).__name__ not in ("SmokeDue", "Smoking", "SmokeBroken")
+        younger = [one for one in bump.world.runs if one.stage == "sweep" and one.id > run.id and one.head == run.head]
+        return smoked and self.world.measuring[run.id] and not any(self.world.measuring[one.id] for one in younger)
 
     def _within_means(self, bump: Bump, actions: tuple[Action, ...]) -> None:
         left = budget.left(bump)
