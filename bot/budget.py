@@ -83,6 +83,12 @@ def affords(bump: Bump, gpu_hours: float) -> bool:
     return rest is None or gpu_hours <= rest
 
 
+def today(bump: Bump, gpu_hours: float) -> bool:
+    """Whether this many GPU-hours fit into what the cluster may still be promised on this day."""
+    cap = bump.subject.limits.gpu_hours_per_day
+    return cap is None or bump.world.promised_today + gpu_hours <= cap
+
+
 def repairs_left(bump: Bump) -> int:
     """Repairs that may still be tried; zero and less is none."""
     return bump.subject.limits.repairs - bump.memory.repairs_used

@@ -96,6 +96,7 @@ def limits(layout: Layout, **changed: Any) -> Limits:
     own = layout.limits
     base = Limits(
         repairs=own.repairs, infrastructure_retries=own.infrastructure_retries, gpu_hours=own.gpu_hours,
+        gpu_hours_per_day=own.gpu_hours_per_day,
         approve_above=own.approve_above, update_minutes=own.update_minutes,
     )
     return msgspec.structs.replace(base, **{name: value for name, value in changed.items() if value is not None})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.decide.smoke import labels_off, passed
+from bot.decide.smoke import passed
+from bot.decide.starting import labels_off
 from bot.model.action import Action, Push
 from bot.model.bump import Bump
 

@@ -25,6 +25,11 @@ def news(bump: Bump, run: Run) -> Update | None:
     return update if last is None or _sets(last) != _sets(update) else None
 
 
+def attempt_slot(bump: Bump) -> str:
+    """The comment of the present attempt."""
+    return f"attempt-{bump.memory.repairs_used}"
+
+
 def sweep_slot(bump: Bump) -> str:
     """The comment of the sweep that follows the present attempt."""
     return f"sweep-{bump.memory.repairs_used}"

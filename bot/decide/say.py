@@ -29,6 +29,11 @@ def say(bump: Bump, slot: str, record: Record, *, waiting: bool = False, update:
     return (Say(slot=slot, record=record, update=update),)
 
 
+def tomorrow(bump: Bump) -> tuple[Say, ...]:
+    """The cluster's GPU-hours of this day are promised: told once, and the first wake of a new day goes on."""
+    return say(bump, "status", report.status(bump, about="day-cap", by=None))
+
+
 def with_body(bump: Bump, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """The pull request's body follows whatever is being done, so that its state line never lags a whole wake behind."""
     if not actions or any(isinstance(action, OpenPull) for action in actions) or bump.world.pull is None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bot import budget
 from bot.decide import ending, report
+from bot.decide.answer import respond
 from bot.decide.phase import alive_sweeps, held, measures, needs_approval
 from bot.decide.progress import news, sweep_slot
-from bot.decide.say import say
-from bot.decide.smoke import dispatch_sweep, passed, relabel, respond, strays
+from bot.decide.say import say, tomorrow
+from bot.decide.smoke import passed
+from bot.decide.starting import dispatch_sweep, relabel, strays
 from bot.model.action import Action, Cancel, SetDraft
 from bot.model.bump import Bump, Judged
 from bot.model.outcome import Cause, Outcome
@@ -31,9 +33,11 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
     if _tries(bump, head) > bump.subject.limits.infrastructure_retries:
         return (*before, *ending.end(bump, Outcome.UNCERTAIN, Cause.RETRIES_EXHAUSTED, why=NOTHING_BEGAN))
     ready = () if rules.drafts or not pull.draft else (SetDraft(draft=False, head=head),)
+    if not budget.today(bump, price):
+        return (*before, *tomorrow(bump))
     if rules.start == "label":
-        return (*before, *ready, *relabel(bump, head))
-    return (*before, *ready, dispatch_sweep(bump, head))
+        return (*before, *ready, *relabel(bump, head, price))
+    return (*before, *ready, dispatch_sweep(bump, head, price))
 
 
 def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:

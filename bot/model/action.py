@@ -9,7 +9,7 @@ from bot.model.record import Record
 
 
 class _Action(Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True):
-    pass
+    """`gpu_hours` of those that spend are what they are expected to hold: promised in the ledger with the claim."""
 
 
 class Push(_Action, frozen=True, kw_only=True, tag="push"):
@@ -44,6 +44,7 @@ class Dispatch(_Action, frozen=True, kw_only=True, tag="dispatch"):
     inputs: dict[str, str]
     nonce: str
     head: str
+    gpu_hours: float = 0.0
 
 
 class Rerun(_Action, frozen=True, kw_only=True, tag="rerun"):
@@ -51,6 +52,7 @@ class Rerun(_Action, frozen=True, kw_only=True, tag="rerun"):
 
     run: int
     attempt: int
+    gpu_hours: float = 0.0
 
 
 class Cancel(_Action, frozen=True, kw_only=True, tag="cancel"):
@@ -62,6 +64,7 @@ class Label(_Action, frozen=True, kw_only=True, tag="label"):
 
     name: str
     head: str
+    gpu_hours: float = 0.0
 
 
 class Unlabel(_Action, frozen=True, kw_only=True, tag="unlabel"):

@@ -62,11 +62,15 @@ class Rules(Struct, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What may be spent. GPU-hours are GPUs x hours over all attempts; None is no cap. Minutes price a forecast."""
+    """What may be spent. GPU-hours are GPUs x hours over all attempts; None is no cap. Minutes price a forecast.
+
+    `gpu_hours` is this bump's cap, `gpu_hours_per_day` what all bumps together may promise on its cluster in a day (UTC).
+    """
 
     repairs: int = 5
     infrastructure_retries: int = 2
     gpu_hours: float | None = None
+    gpu_hours_per_day: float | None = None
     approve_above: float | None = None
     update_minutes: int = 30
     claim_minutes: int = 15
@@ -215,7 +219,7 @@ class Memory(Struct, frozen=True, kw_only=True):
 
 
 class World(Struct, frozen=True, kw_only=True):
-    """What the forge and the branch hold now."""
+    """What the forge and the branch hold now; `promised_today` are GPU-hours that all bumps promised on the cluster."""
 
     pull: Pull | None = None
     foreign_head: str | None = None
@@ -225,6 +229,7 @@ class World(Struct, frozen=True, kw_only=True):
     labellings: tuple[Labelling, ...] = ()
     me: str = ""
     wanted: Wanted | None = None
+    promised_today: float = 0.0
 
 
 class Bump(Struct, frozen=True, kw_only=True):

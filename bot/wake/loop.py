@@ -112,7 +112,8 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
         visit.end(ended=memory.ended.outcome.value if memory.ended else None)
         return None
     since = entries[0].entry.at if entries else context.clock.now()
-    facts = observe(context, before, memory, pull, since=since)
+    promised = opening.promised(context.ledger, snapshot, before, context.clock.now())
+    facts = observe(context, before, memory, pull, since=since, promised=promised)
     actions = decide(facts, event)
     if not actions or actions == visit.last:
         visit.end(visit.trouble)
@@ -120,7 +121,10 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     visit.last = actions
     claim = chains.claim_entry(entries, wake=context.wake, version=context.version, at=context.clock.now(), event=event,
                                facts=facts, actions=actions, run=context.run)
-    writes, reads = opening.held(context.ledger, snapshot, facts) if not entries else ({}, ())
+    shared = [opening.promise(context.ledger, snapshot, facts, actions)]
+    shared += [opening.held(context.ledger, snapshot, facts)] if not entries else []
+    writes = {path: data for written, _ in shared for path, data in written.items()}
+    reads = tuple(path for _, read in shared for path in read)
     return _Turn(visit, facts, claim, context.ledger.step(snapshot, visit.id, claim, writes=writes, reads=reads))
 
 

@@ -16,7 +16,8 @@ from bot.wake.context import Context
 from bot.wake.wanted import wanted
 
 
-def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *, since: datetime) -> Bump:
+def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *, since: datetime,
+            promised: float = 0.0) -> Bump:
     """The facts now. `before` is the last look's record, `memory` what came of its actions, `pull` the pull request as
     it was just read, `since` the bump's beginning."""
     replace = msgspec.structs.replace
@@ -29,6 +30,7 @@ def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *
     world = World(
         pull=pull, foreign_head=_foreign(context, bump, pull), base_tip=base_tip, runs=found,
         changelog=_changelog(context, bump, base_tip, pull), labellings=labellings, me=context.forge.me(),
+        promised_today=promised,
     )
     bump = replace(bump, world=world)
     judged = tuple(evidence.judge(context, bump, run, memory.judged) for run in found)

@@ -1,20 +1,48 @@
-"""What a bump holds from its first claim to its last record: its recipes, and its place among the open ones."""
+"""What a bump holds in files that others write too: its recipes, its place among the open ones, the day's GPU-hours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from math import fsum
 
 from bot import ledger as chains
 from bot.errors import Refusal
-from bot.ledger import Ledger
+from bot.ledger import Ledger, day_path
+from bot.model.action import Action, Dispatch, Label, Rerun
 from bot.model.bump import Bump
 from bot.model.event import Requested
-from bot.model.ledger import Held, OpenBumps, Snapshot
+from bot.model.ledger import DaySpent, Held, OpenBumps, Snapshot
 from bot.model.outcome import Disposition
 from bot.plan import Sources, bump_id, plan
 from bot.wake.context import Context
 
 Writes = Mapping[str, bytes | None]
+
+
+def promised(ledger: Ledger, snapshot: Snapshot, bump: Bump, now: datetime) -> float:
+    """GPU-hours that all bumps promised on this bump's cluster today."""
+    return fsum(_day(ledger, snapshot, bump, now).gpu_hours.values())
+
+
+def promise(ledger: Ledger, snapshot: Snapshot, bump: Bump, actions: Sequence[Action]) -> tuple[Writes, tuple[str, ...]]:
+    """(writes, reads) of a claim that spends: the day's file of its cluster, which two bumps cannot both write."""
+    price = fsum(action.gpu_hours for action in actions if isinstance(action, (Dispatch, Label, Rerun)))
+    if not price:
+        return {}, ()
+    path, day = day_path(cluster(bump), bump.now.date()), _day(ledger, snapshot, bump, bump.now)
+    spent = {**day.gpu_hours, bump.id: day.gpu_hours.get(bump.id, 0.0) + price}
+    return {path: chains.canonical(DaySpent(gpu_hours=spent))}, (path,)
+
+
+def cluster(bump: Bump) -> str:
+    """The runner label whose GPUs the family holds."""
+    recipe = bump.subject.family[0]
+    return recipe.points[0].runner if recipe.points else recipe.hardware
+
+
+def _day(ledger: Ledger, snapshot: Snapshot, bump: Bump, now: datetime) -> DaySpent:
+    return ledger.load(snapshot, day_path(cluster(bump), now.date()), DaySpent) or DaySpent()
 
 
 def requested(context: Context, event: Requested) -> Bump:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from bot.decide.answer import NOTHING_MEASURED
 from bot.decide.phase import SweepDue, needs_approval, phase_of
-from bot.decide.smoke import NOTHING_MEASURED
 from bot.decide.sweep import NOTHING_BEGAN
 from bot.model.outcome import Cause, Outcome
 from tests.fakes import facts

@@ -97,6 +97,8 @@ def ends(bump_: Bump) -> tuple[str, str] | None:
     return (facts[0].outcome.value, facts[0].cause.value) if facts else None
 
 
+DAY = Limits(gpu_hours=1000.0, gpu_hours_per_day=100.0)
+
 SITUATIONS = [
     # --- the way of a bump
     ("nothing yet: the edit goes on a branch", bump(), "Opening", [Push]),
@@ -195,6 +197,9 @@ SITUATIONS = [
     ("a second hang is the engine's",
      bump("proposal", runs=(run(10, "smoke", PROPOSAL, job(1, conclusion="failure", attempt=2), attempt=2, conclusion="failure"),),
           judgements=(judged(RED, failure(job(1, conclusion="failure", attempt=2), "hang")),)), "SmokeBroken", [Remember]),
+    ("the cluster's day is promised: the smoke waits", bump("proposal", limits=DAY, world={"promised_today": 90.0}), "SmokeDue", []),
+    ("the cluster's day is promised: the sweep waits",
+     bump("proposal", "changelog", runs=(GREEN,), limits=DAY, world={"promised_today": 90.0}), "SweepDue", []),
     # --- the end
     ("cleaning up: runs stopped, label off", bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), memory=ended()),
      "Finishing", [Cancel, Unlabel]),

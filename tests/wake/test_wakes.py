@@ -8,10 +8,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from bot import ledger as chains
-from bot.ledger import BRANCH
+from bot.ledger import BRANCH, day_path
 from bot.model.event import Scheduled
+from bot.model.ledger import DaySpent
 from bot.wake import loop
 from bot.wake.context import Context
 from tests.wake.conftest import Stage, begun, smokes
@@ -181,6 +183,34 @@ class TestModes:
         context = replace(stage.bot("first").context(), mode=lambda: mode)
         loop.wake(context, event_of(name, payload, stage.world.clock.now()))
         assert (len(stage.world.hub.pulls()), len(smokes(stage.world))) == (pulls, runs)
+
+
+class TestTheDaysCap:
+    """All bumps share what a cluster may be promised in a day: the file is one that two claims cannot both write."""
+
+    def _asked(self, stage: Stage, cap: float) -> list[str]:
+        from bot.cli.payload import event_of
+
+        name, payload = first_delivery(stage)
+        context = stage.bot("first").context()
+        context = replace(context, limits=structs.replace(context.limits, gpu_hours_per_day=cap))
+        loop.wake(context, event_of(name, payload, stage.world.clock.now()))
+        return [comment.body for comment in stage.world.hub.comments_made()]
+
+    def test_a_smoke_that_does_not_fit_waits_and_says_so_once(self, stage: Stage) -> None:
+        told = self._asked(stage, cap=10.0)
+        assert smokes(stage.world) == [] and len(told) == 1
+        assert "promised already" in told[0] and "预留" in told[0]
+        assert [report.steps for report in stage.wake()] == [0]
+        assert len(stage.world.hub.comments_made()) == 1
+
+    def test_a_dispatch_promises_its_price_with_its_claim(self, stage: Stage) -> None:
+        self._asked(stage, cap=50.0)
+        ledger = stage.bot("first").ledger
+        snapshot = ledger.tip()
+        day = ledger.load(snapshot, day_path("cluster:gb200-nv", stage.world.clock.now().date()), DaySpent)
+        assert day is not None and set(day.gpu_hours) == {stage.bump}
+        assert day.gpu_hours[stage.bump] == pytest.approx(16 * (100 + 30) / 60)
 
 
 class TestDuplicates:

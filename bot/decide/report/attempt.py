@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.decide.report.parts import SMOKE_COLUMNS, failures, run_line, table
+from bot.decide.starting import dispatch
 from bot.model.bump import Bump
 from bot.model.record import Attempt
 from bot.model.run import Run
@@ -47,7 +48,5 @@ def attempt(bump: Bump, run: Run, *, next_: str) -> Attempt:
 
 def _command(bump: Bump) -> str | None:
     """The generator command of the smoke, as the workflow was given it."""
-    from bot.decide.smoke import dispatch
-
     inputs = dispatch(bump, bump.tested_head or "").inputs
     return next((value for name, value in inputs.items() if "command" in name), None)

@@ -1,0 +1,100 @@
+"""What a failed run calls for: the weather again, a known repair, or the end; the same for a smoke and a sweep."""
+
+from __future__ import annotations
+
+from bot import budget
+from bot.decide import ending, report
+from bot.decide.classes import response, weather
+from bot.decide.phase import failed_jobs, held, measures, rerunnable
+from bot.decide.progress import attempt_slot, news, sweep_slot
+from bot.decide.say import say, tomorrow
+from bot.decide.starting import dispatch, labels_off
+from bot.model.action import Action, Cancel, Push, Rerun
+from bot.model.bump import Bump, JobFailure, Judged, Wanted
+from bot.model.outcome import Cause, Outcome
+from bot.model.run import Run
+from bot.model.text import Text
+
+NOTHING_MEASURED = Text("The run ended without measuring anything.", "该运行结束时没有产生任何测量结果。")
+
+
+def respond(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
+    """What a failed run calls for: retry the weather, repair the known, stop for the rest; told before it is done."""
+    newest = {(job.name, job.attempt) for job in failed_jobs(run)}
+    failures = [failure for failure in judged.failures if (failure.job, failure.attempt) in newest]
+    own = [failure for failure in failures if not weather(failure.triage.class_, failure.attempt)]
+    if (failures and not own) or not failed_jobs(run):
+        return retry(bump, run)
+    called, outcome = response(own[0].triage.class_ if own else None)
+    cause = _first(own)
+    if called == "stop":
+        return _stop(bump, run, outcome, Cause.NONE, cause)
+    if bump.world.wanted is None or bump.world.wanted.run != run.id:
+        return _stop(bump, run, outcome, _failure_cause(run, Cause.UNREPAIRABLE), cause)
+    return repair(bump, run, bump.world.wanted, cause)
+
+
+def retry(bump: Bump, run: Run) -> tuple[Action, ...]:
+    """The failed jobs again in the same run: no repair is spent on a node's package fetch. A run that ended without any
+    job is dispatched anew; one whose every job passed without measuring would do the same again."""
+    why = None if failed_jobs(run) else NOTHING_MEASURED
+    if run.terminal and why and run.conclusion == "success":
+        return _stop(bump, run, Outcome.UNCERTAIN, Cause.NONE, None, why=why)
+    if _tries(bump, run) > bump.subject.limits.infrastructure_retries:
+        return _stop(bump, run, Outcome.UNCERTAIN, Cause.RETRIES_EXHAUSTED, None, why=why)
+    if not run.terminal:
+        return ()
+    if run.stage == "sweep" and held(bump):
+        return say(bump, "status", report.status(bump, about="sweep-held", by=None))
+    again = rerunnable(run)
+    price = budget.price_rerun(bump, run) if again else budget.price_smoke(bump)
+    if not budget.affords(bump, price):
+        return _stop(bump, run, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, None, forecast=price)
+    if not budget.today(bump, price):
+        return tomorrow(bump)
+    once_more = Rerun(run=run.id, attempt=run.attempt, gpu_hours=price) if again else dispatch(bump, run.head, price)
+    return (*_tell(bump, run, "retry"), once_more)
+
+
+def repair(bump: Bump, run: Run, wanted: Wanted, failure: JobFailure | None) -> tuple[Action, ...]:
+    """One known repair, if it stands in scope, within the repair budget, and what follows can be paid."""
+    if not wanted.available:
+        return _stop(bump, run, Outcome.FAILED, _failure_cause(run, Cause.UNREPAIRABLE), failure, wanted=wanted)
+    if budget.repairs_left(bump) <= 0:
+        return _stop(bump, run, Outcome.FAILED, Cause.REPAIRS_EXHAUSTED, failure, wanted=wanted)
+    price = budget.price_repair(bump)
+    if not budget.affords(bump, price):
+        # A sweep's gate judged the candidate as it stands; a smoke only priced the next step. So the first is a
+        # failure whose repair could not be paid, the second a budget that ran out.
+        outcome, cause = (Outcome.FAILED, Cause.GATE) if run.stage == "sweep" else (Outcome.BUDGET_EXHAUSTED, Cause.BUDGET)
+        return _stop(bump, run, outcome, cause, failure, wanted=wanted, forecast=price)
+    stop = () if run.terminal else (Cancel(run=run.id),)
+    return (*_tell(bump, run, "repair"), *stop, *labels_off(bump), Push(why="repair", expected=bump.head, repair=wanted))
+
+
+def _tries(bump: Bump, run: Run) -> int:
+    """Attempts so far of all runs that were to measure what this one measures."""
+    same = [other for other in bump.world.runs if other.stage == run.stage and other.head == run.head]
+    return sum(other.attempt for other in same if other.stage == "smoke" or measures(other))
+
+
+def _tell(bump: Bump, run: Run, next_: str) -> tuple[Action, ...]:
+    if run.stage == "sweep":
+        update, over = news(bump, run), None if next_ == "retry" else False
+        return say(bump, sweep_slot(bump), report.sweep(bump, run, passed=over, update=update), update=update)
+    return say(bump, attempt_slot(bump), report.attempt(bump, run, next_=next_))
+
+
+def _stop(bump: Bump, run: Run, outcome: Outcome, cause: Cause, failure: JobFailure | None, *,
+          wanted: Wanted | None = None, forecast: float | None = None, why: Text | None = None) -> tuple[Action, ...]:
+    why = failure.triage.cause if failure else why
+    ends = ending.end(bump, outcome, cause, why=why, run=run.id, wanted=wanted, forecast=forecast)
+    return (*_tell(bump, run, "stop"), *ends)
+
+
+def _failure_cause(run: Run, otherwise: Cause) -> Cause:
+    return Cause.GATE if run.stage == "sweep" else otherwise
+
+
+def _first(failures: list[JobFailure]) -> JobFailure | None:
+    return failures[0] if failures else None
