@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot import layout as layouts
+from bot.baseline import freeze, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import choose, provenance, reference
 from bot.images.tags import Scheme
@@ -47,7 +48,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits)
     _one_image(family)
     old = _resolve(sources, lead.image)
     new = _resolve(sources, image)
-    baseline, missing = _baseline(sources, lead)
+    baseline, missing = _baseline(sources, lead, old)
     candidate = _candidate(sources, layout, lead, old, new, baseline)
     moved = edit.move(tree, layout, [recipe.key for recipe in family], candidate.text)
     if not moved.files:
@@ -98,15 +99,19 @@ def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, 
     return found
 
 
-def _baseline(sources: Sources, recipe: Recipe) -> tuple[Baseline | None, str | None]:
+def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline | None, str | None]:
     """The published points of exactly this recipe with its present image; without them, why there are none."""
-    fingerprint = next((point.fingerprint for point in recipe.points if point.kind == "throughput"), "")
+    points = [point for point in recipe.points if point.kind == "throughput"]
+    fingerprint = points[0].fingerprint if points else ""
     try:
         found = sources.published.baseline(recipe.key, model=recipe.prefix or recipe.model, image=recipe.image,
                                            fingerprint=fingerprint)
     except Unreachable:
         return None, "baseline-unreachable"
-    return (found, None) if found else (None, "not-published")
+    matched = match([found] if found else [], recipe.image, fingerprint)
+    tasks = [point.eval.task for point in recipe.points if point.eval]
+    frozen = freeze(matched, repushed=old.pushed, tasks=tasks, concurrencies=[point.concurrency for point in points])
+    return frozen, matched.missing
 
 
 def _proved(tree: Tree, layout: Layout, moved: Edit, family: Sequence[str]) -> Scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot import budget
 from bot.decide import ending, report
 from bot.decide.classes import response, weather
-from bot.decide.phase import failed_jobs, held, measures, rerunnable
+from bot.decide.phase import failed_jobs, held, measures, passed, rerunnable
 from bot.decide.progress import attempt_slot, news, sweep_slot
 from bot.decide.say import say, tomorrow
 from bot.decide.starting import dispatch, labels_off
@@ -20,6 +20,8 @@ NOTHING_MEASURED = Text("The run ended without measuring anything.", "该运行�
 
 def respond(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     """What a failed run calls for: retry the weather, repair the known, stop for the rest; told before it is done."""
+    if passed(run):
+        return _stop(bump, run, Outcome.FAILED, _failure_cause(run, Cause.UNREPAIRABLE), None, why=_gates(judged))
     newest = {(job.name, job.attempt) for job in failed_jobs(run)}
     failures = [failure for failure in judged.failures if (failure.job, failure.attempt) in newest]
     own = [failure for failure in failures if not weather(failure.triage.class_, failure.attempt)]
@@ -90,6 +92,13 @@ def _stop(bump: Bump, run: Run, outcome: Outcome, cause: Cause, failure: JobFail
     why = failure.triage.cause if failure else why
     ends = ending.end(bump, outcome, cause, why=why, run=run.id, wanted=wanted, forecast=forecast)
     return (*_tell(bump, run, "stop"), *ends)
+
+
+def _gates(judged: Judged) -> Text:
+    """Gates that do not hold though every job passed. The same run again would measure the same, and no repair is known."""
+    spans = [f"`{gate}`" for gate in judged.gates]
+    return Text(f"Every job passed, but these gates do not hold: {', '.join(spans)}.",
+                f"所有作业均已通过，但以下门槛未满足：{'、'.join(spans)}。")
 
 
 def _failure_cause(run: Run, otherwise: Cause) -> Cause:

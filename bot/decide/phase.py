@@ -228,9 +228,9 @@ def _smoke(bump: Bump) -> Phase | None:
     run = max(runs, key=lambda run: (run.created, run.id))
     if not run.terminal:
         return Smoking(run)
-    if passed(run):
-        return None
     judged = bump.judged(run.id)
+    if passed(run) and not (judged and judged.gates):
+        return None
     if judged is None and failed_jobs(run):
         return Smoking(run)
     return SmokeBroken(run, judged or Judged(run=run.id, head=run.head, seen=()))
@@ -263,7 +263,7 @@ def _sweep(bump: Bump) -> Phase:
         return SweepBroken(run, judged)
     if not run.terminal or judged is None:
         return Sweeping(run, judged)
-    return Swept(run, judged) if passed(run) else SweepBroken(run, judged)
+    return Swept(run, judged) if passed(run) and not judged.gates else SweepBroken(run, judged)
 
 
 def _gate_broken(run: Run, judged: Judged) -> bool:

@@ -56,7 +56,7 @@ def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
 
 
 def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
-    """Every job passed: the verdict decides."""
+    """Every job passed and every gate holds: the verdict decides."""
     verdict = judged.verdict.verdict if judged.verdict else "inconclusive"
     outcome = {
         "improved": Outcome.VALIDATED,

@@ -123,7 +123,10 @@ class JobFailure(Struct, frozen=True, kw_only=True):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on."""
+    """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on.
+
+    `gates` are those that do not hold beside evals (`coverage:c16`, `failed-requests:c8`), a value behind the colon.
+    """
 
     run: int
     head: str
@@ -135,6 +138,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...] = ()
     warnings: dict[str, int] = {}
     verdict: Verdict | None = None
+    gates: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

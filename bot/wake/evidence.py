@@ -15,13 +15,14 @@ from bot.diagnose.eval_cause import gate_cause
 from bot.diagnose.triage import triage
 from bot.diagnose.words import node_of
 from bot.errors import BadInput
+from bot.images.reference import parse, same
 from bot.model.bump import Bump, JobFailure, Judged
 from bot.model.forge import Artifact
 from bot.model.result import Row, Score
 from bot.model.run import Job, Run, Triage
 from bot.results import Collected, collect
 from bot.verdict.compare import compare
-from bot.verdict.gates import scores
+from bot.verdict.gates import coverage, failed_requests, scores
 from bot.wake.artifacts import Shelf, fitting, note, points_of
 from bot.wake.context import Context
 
@@ -149,6 +150,7 @@ def _with_verdict(context: Context, bump: Bump, run: Run, judged: Judged) -> Jud
     """The sweep's verdict so far; smoke points of the same tested head are repeats of its points. Rows that cannot be
     compared give none, which nobody takes for a good one."""
     baseline = bump.subject.plan.baseline
+    judged = msgspec.structs.replace(judged, gates=_gates(bump, run, judged))
     if run.stage != "sweep" or not judged.rows or baseline is None:
         return judged
     repeats: list[Row] = []
@@ -156,8 +158,7 @@ def _with_verdict(context: Context, bump: Bump, run: Run, judged: Judged) -> Jud
         earlier = next((one for one in bump.memory.judged if one.run == other.id), None)
         if other.stage == "smoke" and other.head == bump.tested_head and earlier:
             repeats += [row for row in earlier.rows if row.metric != "eval"]
-    changed = any(wanted.serving_path_changed for wanted in bump.memory.applied)
-    reasons = (*baseline.notes, *(("serving-path-changed",) if changed else ()))
+    reasons = (*baseline.notes, *_outside(bump, judged))
     try:
         verdict = compare(
             judged.rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics, scores=judged.scores,
@@ -167,6 +168,29 @@ def _with_verdict(context: Context, bump: Bump, run: Run, judged: Judged) -> Jud
         notes = (*judged.notes, note(f"run {run.id}", f"no verdict: {error}"))
         return msgspec.structs.replace(judged, verdict=None, notes=tuple(dict.fromkeys(notes)))
     return msgspec.structs.replace(judged, verdict=verdict)
+
+
+def _gates(bump: Bump, run: Run, judged: Judged) -> tuple[str, ...]:
+    """Gates beside evals that do not hold: too many failed requests at a point, and points that a finished sweep lacks."""
+    wanted = [point.concurrency for recipe in bump.subject.family for point in recipe.points if point.kind == "throughput"]
+    lacking = coverage(judged.rows, wanted) if run.stage == "sweep" and run.terminal else ()
+    broken = [gate.concurrency for gate in failed_requests(judged.accounting) if not gate.passed]
+    return (*(f"failed-requests:c{point}" for point in broken), *(f"coverage:c{point}" for point in lacking))
+
+
+def _outside(bump: Bump, judged: Judged) -> tuple[str, ...]:
+    """Reasons that rows alone do not give: a repair that moved the serving path, results that do not name the candidate."""
+    changed = any(wanted.serving_path_changed for wanted in bump.memory.applied)
+    wanted = bump.subject.candidate.text
+    proven = all(_same(row.image or "", wanted) for row in judged.rows)
+    return (*(("serving-path-changed",) if changed else ()), *(() if proven else ("image-not-proven",)))
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return same(parse(one), parse(other))
+    except BadInput:
+        return False
 
 
 def _nodes(shelf: Shelf, logs: Sequence[Artifact], node: str | None) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 from msgspec.structs import replace
 
 from bot.decide import decide
@@ -240,6 +241,12 @@ ENDINGS = [
     ("no nodes", red("capacity"), ("capacity-deferred", "none")),
     ("a smoke that cannot be paid", bump("proposal", limits=Limits(gpu_hours=1.0)), ("budget-exhausted", "budget")),
     ("a sweep that cannot be paid", bump("proposal", "changelog", runs=(GREEN,), limits=Limits(gpu_hours=60.0)), ("budget-exhausted", "budget")),
+    ("all jobs passed and a point is missing",
+     bump("proposal", "changelog", runs=(GREEN, run(20, "sweep", ENTRY, job(3), minutes=90)), labels=(LABEL,),
+          judgements=(structs.replace(judged(run(20, "sweep", ENTRY, job(3)), verdict="improved"), gates=("coverage:c2",)),)),
+     ("failed", "gate")),
+    ("a green smoke at which too many requests failed: no sweep is paid for",
+     bump("proposal", runs=(GREEN,), judgements=(structs.replace(judged(GREEN), gates=("failed-requests:c4",)),)), ("failed", "unrepairable")),
     *((f"all jobs passed and the verdict is {verdict}",
        bump("proposal", "changelog", runs=(GREEN, run(20, "sweep", ENTRY, job(3), minutes=90)), labels=(LABEL,),
             judgements=(judged(run(20, "sweep", ENTRY, job(3)), verdict=verdict),)), (outcome, "verdict"))

@@ -41,6 +41,6 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         baseline_n=cut[0].n if cut else None,
         verdict=judged.verdict.verdict if judged and judged.verdict else None,
         void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
-        reasons=judged.verdict.reasons if judged and judged.verdict else (),
+        reasons=(*judged.gates, *(judged.verdict.reasons if judged.verdict else ())) if judged else (),
         passed=passed,
     )
