@@ -68,14 +68,6 @@ def with_digest(reference: Reference, digest: str | None) -> Reference:
     return parse(f"{bare}@{digest}" if digest else bare)
 
 
-def with_tag(reference: Reference, tag: str, digest: str | None = None) -> Reference:
-    """Another tag of the same repository in the same style; a digest belongs to its tag, so the old one never stays."""
-    bare = reference.text.partition("@")[0]
-    if reference.tag is not None:
-        bare = bare[: -len(reference.tag) - 1]
-    return parse(f"{bare}:{tag}" + (f"@{digest}" if digest else ""))
-
-
 def with_style(reference: Reference, other: Reference) -> Reference:
     """`reference` spelt as `other` is (`#` or `/`, and the hub's name left out where `other` leaves it out)."""
     tail = (f":{reference.tag}" if reference.tag else "") + (f"@{reference.digest}" if reference.digest else "")

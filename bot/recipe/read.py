@@ -32,12 +32,6 @@ def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
                          *(f"{text} names a file outside this repository" for text in found.absent)))
 
 
-def read_all(tree: Tree | Shelf, layout: Layout) -> tuple[Recipe, ...]:
-    """Every recipe; each file is parsed once."""
-    shelf = Shelf.of(tree)
-    return tuple(read(shelf, layout, key) for key in keys(shelf, layout))
-
-
 def _settings(shelf: Shelf, layout: Layout, home: Home, linked: Sequence[str]) -> Mapping[str, str]:
     if layout.generator == "own":
         return settings.of_own(own.load(shelf.read(home.file) or b"", home.file))

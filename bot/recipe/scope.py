@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -48,15 +47,6 @@ def prove(tree: Tree | Shelf, layout: Layout, family: Collection[str], edit: Edi
     """The edit with its scope: every recipe of the layout is generated before and after."""
     before, after = Shelf.of(tree), Shelf(Overlay(tree, edit.files))
     return msgspec.structs.replace(edit, scope=compare(_all(before, layout), _all(after, layout), family))
-
-
-def rows_differ(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> tuple[int, bool]:
-    """For a generator's own rows: how many differ, and whether in `image` alone. Order does not count."""
-    old = Counter((matrix.fingerprint(row), str(row.get("conc"))) for row in before)
-    new = Counter((matrix.fingerprint(row), str(row.get("conc"))) for row in after)
-    bare_old = Counter((matrix.identity(row), str(row.get("conc"))) for row in before)
-    bare_new = Counter((matrix.identity(row), str(row.get("conc"))) for row in after)
-    return max((old - new).total(), (new - old).total()), bare_old == bare_new
 
 
 Cell = tuple[str, str, str, str]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import BadInput
-from bot.images.reference import canonical, parse, same, valid_digest, with_digest, with_style, with_tag
+from bot.images.reference import canonical, parse, same, valid_digest, with_digest, with_style
 
 SNAPSHOT = Path(__file__).parents[3] / "shared" / "inferencex" / "snapshot"
 DIGEST = "sha256:" + "0a" * 32
@@ -119,11 +119,6 @@ class TestRoundTrips:
         pinned = with_digest(found, digest)
         assert (pinned.digest, pinned.tag, pinned.style) == (digest, found.tag, found.style)
         assert with_digest(pinned, None).text == text.partition("@")[0]
-
-    @given(TEXTS, st.sampled_from(["v1.2.3", "latest", "5000"]))
-    def test_another_tag_drops_the_digest_of_the_old_one(self, text, tag):
-        moved = with_tag(parse(text), tag)
-        assert (moved.tag, moved.digest, moved.name, moved.style) == (tag, None, parse(text).name, parse(text).style)
 
     @given(TEXTS, TEXTS)
     def test_a_style_is_taken_over_and_the_image_stays_the_same(self, text, model):

@@ -139,13 +139,6 @@ class TestScope:
                  for point in before]
         assert not scope.compare(before, after, {DCP16}).only_image
 
-    def test_a_generators_own_rows_compare_too(self) -> None:
-        old = PRINTED[DCP16]["rows"]
-        new = [{**row, "image": "a/b:2"} for row in old]
-        assert scope.rows_differ(old, new) == (5, True)
-        assert scope.rows_differ(old, new[:4]) == (5, False)
-        assert scope.rows_differ(old, [{**old[0], "tp": 1}, *old[1:]]) == (1, False)
-
 
 class TestReading:
     def test_people_read_what_the_seed_told(self, excerpt: Any, inferencex: Layout) -> None:
