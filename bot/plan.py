@@ -108,7 +108,9 @@ def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline
                                            fingerprint=fingerprint)
     except Unreachable:
         return None, "baseline-unreachable"
-    matched = match([found] if found else [], recipe.image, fingerprint)
+    if found is None:
+        return None, "not-published"
+    matched = match([found], recipe.image, fingerprint)
     tasks = [point.eval.task for point in recipe.points if point.eval]
     frozen = freeze(matched, repushed=old.pushed, tasks=tasks, concurrencies=[point.concurrency for point in points])
     return frozen, matched.missing

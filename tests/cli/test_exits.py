@@ -125,7 +125,9 @@ class TestStreams:
 
     def test_ctrl_c_says_one_line(self) -> None:
         process = subprocess.Popen([PYTHON, "-m", "bot", "rehearse", "kimi-k3-gb200", "--as-it-happened"], cwd=ROOT, env=ENV,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                   # A shell starts background jobs with SIGINT ignored, and a test run may be one.
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         wait_for_children(process.pid)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
