@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from random import SystemRandom
 
 import msgspec
@@ -16,6 +14,7 @@ from bot.adapters.git import CommandGit
 from bot.adapters.process import LocalProcess
 from bot.cli.output import as_json, note, table
 from bot.cli.place import Place, folder, parsed
+from bot.cli.writing import scratch
 from bot.decide import decide
 from bot.errors import Missing
 from bot.ledger import BRANCH, Ledger
@@ -60,7 +59,7 @@ def replay(place: Place, bump: str, format_: str) -> None:
 
 def opened(remote: str, stack: ExitStack, *, name: str = "bumpbot", token: str | None = None) -> CommandGit:
     """A repository's branches through a private cache that goes when `stack` closes; the ledger's with depth 1."""
-    cache = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bumpbot-"))) / "cache.git"
+    cache = stack.enter_context(scratch()) / "cache.git"
     return CommandGit(LocalProcess(), remote, cache, name=name, email=f"{name}@users.noreply.github.com", token=token,
                       shallow=(BRANCH,))
 

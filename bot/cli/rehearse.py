@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -28,6 +27,7 @@ from bot.cli.payload import event_of
 from bot.cli.place import folder
 from bot.cli.sound import guest_layout, prove
 from bot.cli.wiring import LAYOUT_FILE, knowledge, limits, renderer
+from bot.cli.writing import scratch
 from bot.errors import BadArguments, BumpbotError, Refusal
 from bot.layout import Layout
 from bot.ledger import BRANCH, Ledger, wake_id
@@ -76,7 +76,7 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
     with ExitStack() as stack:
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
-        work = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bumpbot-")))
+        work = keep or stack.enter_context(scratch())
         world = stack.enter_context(World(story, work))
         if observer is not None:
             observer(world)

@@ -1,14 +1,19 @@
-"""Files of a repository, written all together or not at all."""
+"""Files of a repository, written all together or not at all; and a folder for work that leaves nothing behind."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bot.errors import Refusal
+
+RMTREE_TRIES = 20
+RMTREE_PAUSE_S = 0.05
 
 
 def write_all(root: Path, files: Mapping[str, bytes]) -> None:
@@ -36,3 +41,18 @@ def _beside(place: Path, made: Path, data: bytes) -> None:
     except OSError as error:
         hint = "nothing was changed; look at the rights and the space left"
         raise Refusal(f"{place} cannot be written: {error.strerror}", hint) from None
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A temporary folder, removed at the end. Ctrl-C while git is being started leaves a git that we cannot name and that
+    goes on writing for a moment, so removing is tried again; what then remains is the operating system's to clear."""
+    folder = Path(tempfile.mkdtemp(prefix="bumpbot-"))
+    try:
+        yield folder
+    finally:
+        for _ in range(RMTREE_TRIES):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            time.sleep(RMTREE_PAUSE_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,6 +34,19 @@ def json_reply(value: Any, *, status: int = 200, headers: Mapping[str, str] | No
     return Reply(status=status, body=body, headers={"Content-Type": "application/json", **(headers or {})})
 
 
+class Threaded(ThreadingHTTPServer):
+    """One thread a connection. A client that went away is no fault: Ctrl-C cuts answers short, and the library's own
+    way to tell it is a traceback on the user's terminal."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
 class Loopback:
     """Serves `answer` on 127.0.0.1 at a port of the system's choice, between `start` and `stop`.
 
@@ -42,7 +56,7 @@ class Loopback:
 
     def __init__(self, answer: Callable[[Request], Reply]) -> None:
         self._answer = answer
-        self._server: ThreadingHTTPServer | None = None
+        self._server: Threaded | None = None
 
     @property
     def url(self) -> str:
@@ -51,8 +65,7 @@ class Loopback:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def start(self) -> str:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self._answer))
-        self._server.daemon_threads = True
+        self._server = Threaded(("127.0.0.1", 0), _handler(self._answer))
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self.url
 

@@ -131,7 +131,8 @@ class TestStreams:
         wait_for_children(process.pid)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        assert process.returncode == STOPPED
+        # Python dies by the signal itself when it fell into the `exec` of a string (dataclasses); shells call both 130.
+        assert process.returncode in (STOPPED, -signal.SIGINT)
         assert err == "bumpbot: stopped by you\n"
         assert out == ""
 

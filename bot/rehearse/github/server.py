@@ -6,10 +6,11 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qsl
 
 from bot.rehearse.github.wire import Response
+from bot.rehearse.loopback import Threaded
 
 Handle = Callable[[str, str, Mapping[str, str], Mapping[str, str], bytes], Response]
 CHUNK = 1 << 16
@@ -40,10 +41,7 @@ class Server:
         self._http.server_close()
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
+class _Http(Threaded):
     handle: Handle
 
 
