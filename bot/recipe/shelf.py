@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -70,9 +72,7 @@ class Shelf:
         try:
             return self.homes(layout)[key]
         except KeyError:
-            close = [name for name in self.homes(layout) if key in name or name in key][:3]
-            hint = f"did you mean {', '.join(close)}?" if close else f"{len(self.homes(layout))} recipes are known"
-            raise Refusal(f"no recipe is called {key}", hint) from None
+            raise Refusal(f"no recipe is called {key}", _instead(key, list(self.homes(layout)))) from None
 
     def _files(self, entry: RecipeFiles) -> list[str]:
         found: list[str] = []
@@ -80,6 +80,17 @@ class Shelf:
             fixed = re.split(r"[*?{\[]", glob, maxsplit=1)[0].rpartition("/")[0]
             found += [path for path in sorted(self.paths(fixed)) if path not in found and matches(glob, path)]
         return found
+
+
+def _instead(key: str, known: Sequence[str]) -> str:
+    """What somebody who asked for `key` may have meant."""
+    if not known:
+        return "the layout finds none here: look at its `recipes`, and at --repo"
+    close = [name for name in known if key in name or name in key] or get_close_matches(key, known, n=3)
+    if close:
+        return f"did you mean {', '.join(close[:3])}?"
+    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
+    return f"known: {', '.join(known[:3])}{more}"
 
 
 class Home:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,17 @@ class TestOwnRecipes:
         with pytest.raises(BadInput, match=place):
             matrix.points(tree, own, "glm5.3flash-fp8-h200-sglang-tp4ep4-mtp5")
 
-    def test_an_unknown_name_is_refused(self, make_tree: Any, own: Layout) -> None:
-        with pytest.raises(Refusal, match="no recipe is called nope"):
-            read(make_tree({"recipes/a.yaml": OWN.encode()}), own, "nope")
+    @pytest.mark.parametrize(("asked", "hint"), [
+        ("flash", "did you mean glm5.3flash-fp8-h200-sglang-tp4ep4-mtp5?"),
+        ("glm5.3flash-fp8-h100-sglang-tp4ep4-mtp5", "did you mean glm5.3flash-fp8-h200-sglang-tp4ep4-mtp5?"),
+        ("nope", "known: glm5.3flash-fp8-h200-sglang-tp4ep4-mtp5, m-0, m-1 and 2 more"),
+    ])
+    def test_an_unknown_name_is_refused_with_what_was_meant(self, make_tree: Any, own: Layout, asked: str, hint: str) -> None:
+        files = {"recipes/a.yaml": OWN.encode()}
+        files |= {f"recipes/m-{n}.yaml": re.sub("glm5.3flash-fp8-h200-sglang-tp4ep4-mtp5", f"m-{n}", OWN).encode() for n in range(4)}
+        with pytest.raises(Refusal, match=f"no recipe is called {re.escape(asked)}: {re.escape(hint)}"):
+            read(make_tree(files), own, asked)
+
+    def test_where_there_are_none_the_layout_is_named(self, make_tree: Any, own: Layout) -> None:
+        with pytest.raises(Refusal, match="the layout finds none here"):
+            read(make_tree({"README.md": b""}), own, "nope")
