@@ -77,6 +77,12 @@ def left(bump: Bump) -> float | None:
     return None if cap is None else max(0.0, cap - bump.gpu_hours)
 
 
+def overrun(bump: Bump) -> bool:
+    """Whether the runs hold more than the cap already: a forecast stops nothing that hangs."""
+    cap = bump.subject.limits.gpu_hours
+    return cap is not None and bump.gpu_hours > cap
+
+
 def affords(bump: Bump, gpu_hours: float) -> bool:
     """Whether this many GPU-hours fit below what is left of the cap."""
     rest = left(bump)

@@ -9,10 +9,14 @@ from bot.decide.say import say
 from bot.model.action import Action, Cancel, ClosePull, Remember, SetDraft, Unlabel
 from bot.model.bump import Bump, Ended, Wanted
 from bot.model.outcome import ENDINGS, Cause, Outcome
+from bot.model.run import Run
 from bot.model.text import Text
 
 CONFLICT = Text("The head conflicts with the default branch outside the changelog; only a maintainer can say which text is right.",
                 "该分支与默认分支在变更日志以外存在冲突，只有维护者能判断应保留哪一份内容。")
+
+OVERRUN = Text("The runs hold more GPU-hours than the cap of this bump allows, so what still ran was stopped.",
+               "各次运行占用的 GPU 小时已超过本次升级的上限，因此仍在进行的运行已被停止。")
 
 
 def end(bump: Bump, outcome: Outcome, cause: Cause, *, why: Text | None = None, run: int | None = None,
@@ -26,6 +30,11 @@ def end(bump: Bump, outcome: Outcome, cause: Cause, *, why: Text | None = None, 
 def taken(bump: Bump, outcome: Outcome) -> tuple[Action, ...]:
     """A person acted: what we own is stopped, what is theirs is left as they made it."""
     return end(bump, outcome, Cause.PERSON)
+
+
+def overrun(bump: Bump, run: Run) -> tuple[Action, ...]:
+    """What runs has cost more than it was forecast to, and more than there is: waiting for it would spend without end."""
+    return end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, why=OVERRUN, run=run.id)
 
 
 def blocked(bump: Bump) -> tuple[Action, ...]:
@@ -68,7 +77,8 @@ def _last_look(bump: Bump) -> tuple[Action, ...]:
     if not runs or bump.told(slot) is None:
         return ()
     run = max(runs, key=lambda run: (run.created, run.id))
-    return say(bump, slot, report.sweep(bump, run, passed=not failed_jobs(run)))
+    judged = bump.judged(run.id)
+    return say(bump, slot, report.sweep(bump, run, passed=not failed_jobs(run) and not (judged and judged.gates)))
 
 
 def _away(bump: Bump, ended: Ended) -> tuple[Action, ...]:

@@ -27,6 +27,8 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
 
 def running(bump: Bump, run: Run) -> tuple[Action, ...]:
     """Waits for the newest smoke of the head under test; an older one that a late answer left running is stopped."""
+    if not run.terminal and budget.overrun(bump):
+        return ending.overrun(bump, run)
     doubles = tuple(Cancel(run=other.id) for other in bump.world.runs
                     if other.stage == "smoke" and other.head == run.head and other.id != run.id and not other.terminal)
     told = say(bump, attempt_slot(bump), report.attempt(bump, run, next_="smoke-running"), waiting=True)

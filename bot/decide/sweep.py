@@ -43,6 +43,8 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
 def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
     """Follows one run; once it measures, an older one for the same head is stopped: it would measure the same twice.
     Before that nothing is, since a run that some other label started is the newest too, and will skip its jobs."""
+    if not run.terminal and budget.overrun(bump):
+        return ending.overrun(bump, run)
     doubles = tuple(Cancel(run=other.id) for other in alive_sweeps(bump)
                     if measures(run) and not other.terminal and (other.created, other.id) < (run.created, run.id))
     fresh = news(bump, run)

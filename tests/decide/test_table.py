@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import structs
 from msgspec.structs import replace
 
 from bot.decide import decide
 from bot.decide.ending import CONFLICT
 from bot.decide.phase import phase_of
+from bot.decide.say import digest
 from bot.decide.sweep import NOTHING_BEGAN
 from bot.model.action import (
     Cancel,
@@ -23,7 +23,7 @@ from bot.model.action import (
     SetDraft,
     Unlabel,
 )
-from bot.model.bump import Approval, Bump, Ended, Limits
+from bot.model.bump import Approval, Bump, Ended, Limits, Told
 from bot.model.event import Scheduled
 from bot.model.forge import Labelling
 from bot.model.outcome import Cause, Outcome
@@ -241,12 +241,17 @@ ENDINGS = [
     ("no nodes", red("capacity"), ("capacity-deferred", "none")),
     ("a smoke that cannot be paid", bump("proposal", limits=Limits(gpu_hours=1.0)), ("budget-exhausted", "budget")),
     ("a sweep that cannot be paid", bump("proposal", "changelog", runs=(GREEN,), limits=Limits(gpu_hours=60.0)), ("budget-exhausted", "budget")),
+    ("a smoke that hangs until it has cost more than there is",
+     bump("proposal", runs=(SMOKING,), now=600, limits=Limits(gpu_hours=100.0)), ("budget-exhausted", "budget")),
+    ("a sweep that runs into the cap",
+     bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), now=900, limits=Limits(gpu_hours=100.0)),
+     ("budget-exhausted", "budget")),
     ("all jobs passed and a point is missing",
      bump("proposal", "changelog", runs=(GREEN, run(20, "sweep", ENTRY, job(3), minutes=90)), labels=(LABEL,),
-          judgements=(structs.replace(judged(run(20, "sweep", ENTRY, job(3)), verdict="improved"), gates=("coverage:c2",)),)),
+          judgements=(replace(judged(run(20, "sweep", ENTRY, job(3)), verdict="improved"), gates=("coverage:c2",)),)),
      ("failed", "gate")),
     ("a green smoke at which too many requests failed: no sweep is paid for",
-     bump("proposal", runs=(GREEN,), judgements=(structs.replace(judged(GREEN), gates=("failed-requests:c4",)),)), ("failed", "unrepairable")),
+     bump("proposal", runs=(GREEN,), judgements=(replace(judged(GREEN), gates=("failed-requests:c4",)),)), ("failed", "unrepairable")),
     *((f"all jobs passed and the verdict is {verdict}",
        bump("proposal", "changelog", runs=(GREEN, run(20, "sweep", ENTRY, job(3), minutes=90)), labels=(LABEL,),
             judgements=(judged(run(20, "sweep", ENTRY, job(3)), verdict=verdict),)), (outcome, "verdict"))
@@ -316,6 +321,14 @@ class TestWhatIsSaid:
         assert [type(action) for action in done(facts)] == [Remember, Unlabel, Unlabel]
         assert says(facts).count("status") == 1
 
+    def test_the_last_look_at_a_sweep_whose_gate_does_not_hold_says_failed(self) -> None:
+        sweep = run(20, "sweep", ENTRY, job(3), minutes=90)
+        facts = bump("proposal", "changelog", runs=(GREEN, sweep), judgements=(replace(judged(sweep), gates=("coverage:c2",)),),
+                     memory=ended())
+        told = decide(_told(facts, "sweep-0", at=90), Scheduled(at=facts.now))
+        record = next(action.record for action in told if getattr(action, "slot", "") == "sweep-0")
+        assert (record.passed, record.reasons) == (False, ("coverage:c2",))
+
 
 class TestNonce:
     def test_the_same_facts_give_the_same_nonce_and_another_head_another(self) -> None:
@@ -324,23 +337,11 @@ class TestNonce:
         assert first.inputs == {"ref": PROPOSAL, "test-name": first.nonce}
 
 
-
-
-
 def _told(facts: Bump, slot: str, *, at: float) -> Bump:
-    from msgspec.structs import replace
-
-    from bot.model.bump import Told
-
     told = Told(slot=slot, comment=1, digest="something else", at=later(at))
     return replace(facts, memory=replace(facts.memory, told=(told,)))
 
 
 def _remembered(facts: Bump, said: list[Say]) -> Bump:
-    from msgspec.structs import replace
-
-    from bot.decide.say import digest
-    from bot.model.bump import Told
-
     told = tuple(Told(slot=action.slot, comment=1, digest=digest(action.record), at=facts.now) for action in said)
     return replace(facts, memory=replace(facts.memory, told=told))
