@@ -15,6 +15,10 @@ from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
 from bot.model.text import Text
 
+GATES = {
+    "failed-requests": Text("too many requests failed at {0}", "测点 {0} 的失败请求过多"),
+    "coverage": Text("the point {0} was not measured", "测点 {0} 未被测量"),
+}
 NOTHING_MEASURED = Text("The run ended without measuring anything.", "该运行结束时没有产生任何测量结果。")
 
 
@@ -96,9 +100,9 @@ def _stop(bump: Bump, run: Run, outcome: Outcome, cause: Cause, failure: JobFail
 
 def _gates(judged: Judged) -> Text:
     """Gates that do not hold though every job passed. The same run again would measure the same, and no repair is known."""
-    spans = [f"`{gate}`" for gate in judged.gates]
-    return Text(f"Every job passed, but these gates do not hold: {', '.join(spans)}.",
-                f"所有作业均已通过，但以下门槛未满足：{'、'.join(spans)}。")
+    told = [(GATES[gate], point) for gate, _, point in (one.partition(":") for one in judged.gates)]
+    return Text(f"Every job passed, but {', and '.join(text.en.format(point) for text, point in told)}.",
+                f"所有作业均已通过，但{'，且'.join(text.zh.format(point) for text, point in told)}。")
 
 
 def _failure_cause(run: Run, otherwise: Cause) -> Cause:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.decide import report
-from bot.decide.phase import LISTING, failed_jobs, starting, sweep_labels, taken_by_person
+from bot.decide.phase import LISTING, failed_jobs, gates_hold, starting, sweep_labels, taken_by_person
 from bot.decide.progress import sweep_slot
 from bot.decide.say import say
 from bot.model.action import Action, Cancel, ClosePull, Remember, SetDraft, Unlabel
@@ -77,8 +77,7 @@ def _last_look(bump: Bump) -> tuple[Action, ...]:
     if not runs or bump.told(slot) is None:
         return ()
     run = max(runs, key=lambda run: (run.created, run.id))
-    judged = bump.judged(run.id)
-    return say(bump, slot, report.sweep(bump, run, passed=not failed_jobs(run) and not (judged and judged.gates)))
+    return say(bump, slot, report.sweep(bump, run, passed=not failed_jobs(run) and gates_hold(bump, run)))
 
 
 def _away(bump: Bump, ended: Ended) -> tuple[Action, ...]:

@@ -117,6 +117,12 @@ def passed(run: Run) -> bool:
     return run.terminal and measured and not failed_jobs(run)
 
 
+def gates_hold(bump: Bump, run: Run) -> bool:
+    """Whether no gate beside the jobs' own (coverage, failed requests) is known to be broken by what the run measured."""
+    judged = bump.judged(run.id)
+    return not (judged and judged.gates)
+
+
 def rerunnable(run: Run) -> bool:
     """Whether the forge has a job to run again; it refuses for a run whose every job passed, or that never had one."""
     return any(_bad(job) for job in run.latest_jobs)
@@ -228,9 +234,9 @@ def _smoke(bump: Bump) -> Phase | None:
     run = max(runs, key=lambda run: (run.created, run.id))
     if not run.terminal:
         return Smoking(run)
-    judged = bump.judged(run.id)
-    if passed(run) and not (judged and judged.gates):
+    if passed(run) and gates_hold(bump, run):
         return None
+    judged = bump.judged(run.id)
     if judged is None and failed_jobs(run):
         return Smoking(run)
     return SmokeBroken(run, judged or Judged(run=run.id, head=run.head, seen=()))
@@ -263,7 +269,7 @@ def _sweep(bump: Bump) -> Phase:
         return SweepBroken(run, judged)
     if not run.terminal or judged is None:
         return Sweeping(run, judged)
-    return Swept(run, judged) if passed(run) and not judged.gates else SweepBroken(run, judged)
+    return Swept(run, judged) if passed(run) and gates_hold(bump, run) else SweepBroken(run, judged)
 
 
 def _gate_broken(run: Run, judged: Judged) -> bool:

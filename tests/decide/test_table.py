@@ -329,6 +329,14 @@ class TestWhatIsSaid:
         record = next(action.record for action in told if getattr(action, "slot", "") == "sweep-0")
         assert (record.passed, record.reasons) == (False, ("coverage:c2",))
 
+    def test_gates_that_do_not_hold_are_told_in_words_and_no_attempt_passed(self) -> None:
+        """Seen: the stop said so, and the table of attempts called the same run passed."""
+        facts = bump("proposal", runs=(GREEN,), judgements=(replace(judged(GREEN), gates=("failed-requests:c4", "coverage:c2")),))
+        told = {action.slot: action.record for action in decide(facts, Scheduled(at=facts.now)) if isinstance(action, Say)}
+        assert told["stop"].why.en == "Every job passed, but too many requests failed at c4, and the point c2 was not measured."
+        assert told["stop"].why.zh == "所有作业均已通过，但测点 c4 的失败请求过多，且测点 c2 未被测量。"
+        assert [line.result for line in told["body"].attempts] == ["failed"]
+
 
 class TestNonce:
     def test_the_same_facts_give_the_same_nonce_and_another_head_another(self) -> None:

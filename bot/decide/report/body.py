@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import fsum
 
-from bot.decide.phase import failed_jobs, passed
+from bot.decide.phase import failed_jobs, gates_hold, passed
 from bot.decide.report.parts import COLUMNS, spent, state, values
 from bot.model.bump import Bump, Ended
 from bot.model.record import AttemptLine, BaselineBlock, Cell, Line, Proposal, Table
@@ -68,24 +68,24 @@ def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:
     tested = [head for head in bump.memory.heads if head.why in ("proposal", "repair")]
     for number, head in enumerate(tested):
         runs = [run for run in bump.world.runs if run.stage == "smoke" and run.head == head.sha]
-        lines.append(_line(number, head.sha, runs))
+        lines.append(_line(bump, number, head.sha, runs))
     sweeps = [run for run in bump.world.runs if run.stage == "sweep" and any(job.role != "other" for job in run.jobs)]
     if sweeps:
         newest = max(sweeps, key=lambda run: (run.created, run.id))
-        lines.append(_line(None, newest.head, [newest]))
+        lines.append(_line(bump, None, newest.head, [newest]))
     return tuple(lines)
 
 
-def _line(number: int | None, head: str, runs: list[Run]) -> AttemptLine:
+def _line(bump: Bump, number: int | None, head: str, runs: list[Run]) -> AttemptLine:
     run = max(runs, key=lambda run: (run.created, run.id)) if runs else None
     return AttemptLine(
         number=number, head=head, run=run.id if run else None, attempt=run.attempt if run else None,
-        result=_result(run), gpu_hours=fsum(spent(run) for run in runs),
+        result=_result(bump, run), gpu_hours=fsum(spent(run) for run in runs),
     )
 
 
-def _result(run: Run | None) -> str:
-    """A word of the glossary: waiting, running, passed, failed or cancelled, judged by job."""
+def _result(bump: Bump, run: Run | None) -> str:
+    """A word of the glossary: waiting, running, passed, failed or cancelled, judged by job and then by gate."""
     if run is None:
         return "waiting"
     if any(job.conclusion != "cancelled" for job in failed_jobs(run)):
@@ -93,7 +93,7 @@ def _result(run: Run | None) -> str:
     if not run.terminal:
         return "running"
     if passed(run):
-        return "passed"
+        return "passed" if gates_hold(bump, run) else "failed"
     return "cancelled" if failed_jobs(run) or run.conclusion == "cancelled" else "failed"
 
 
