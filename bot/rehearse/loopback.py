@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -11,6 +12,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from msgspec import Struct, field
+
+LOG = logging.getLogger(__name__)
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -47,6 +50,17 @@ class Threaded(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+class Handler(BaseHTTPRequestHandler):
+    """What both servers' handlers share: kept-alive connections, answers sent at once, and a log for who asks for it,
+    since a rehearsal's output is its report."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        LOG.debug(format, *args)
+
+
 class Loopback:
     """Serves `answer` on 127.0.0.1 at a port of the system's choice, between `start` and `stop`.
 
@@ -77,10 +91,7 @@ class Loopback:
 
 
 def _handler(answer: Callable[[Request], Reply]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
+    class Answering(Handler):
         def do_GET(self) -> None:
             self._serve()
 
@@ -107,7 +118,4 @@ def _handler(answer: Callable[[Request], Reply]) -> type[BaseHTTPRequestHandler]
             if self.command != "HEAD":
                 self.wfile.write(reply.body)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            return
-
-    return Handler
+    return Answering

@@ -22,14 +22,9 @@ from bot.ledger import (
 )
 from bot.model.ledger import DaySpent, Lost, OpenBumps, Taken
 from tests.ledger.chains import WHEN
-from tests.ledger.worlds import Meddling, World
+from tests.ledger.worlds import Meddling
 
 DAY = day_path("gb200", date(2026, 7, 28))
-
-
-@pytest.fixture(params=["memory", "git"])
-def world(request, tmp_path):
-    return World(request.param, tmp_path)
 
 
 class TestARace:

@@ -21,14 +21,9 @@ from bot.ledger import (
 from bot.model.ledger import DaySpent, Held, Lost, OpenBumps, Taken
 from tests.fakes.git_memory import MemoryGit, MemoryRemote
 from tests.ledger.chains import WHEN, FakeClock, Writer
-from tests.ledger.worlds import Meddling, World
+from tests.ledger.worlds import Meddling
 
 DAY = day_path("gb200", date(2026, 7, 28))
-
-
-@pytest.fixture(params=["memory", "git"])
-def world(request, tmp_path):
-    return World(request.param, tmp_path)
 
 
 class TestOneBump:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qsl
 
 from bot.rehearse.github.wire import Response
-from bot.rehearse.loopback import Threaded
+from bot.rehearse.loopback import Handler, Threaded
 
 Handle = Callable[[str, str, Mapping[str, str], Mapping[str, str], bytes], Response]
 CHUNK = 1 << 16
@@ -45,17 +43,9 @@ class _Http(Threaded):
     handle: Handle
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
     server: _Http
     wbufsize = CHUNK
-
-    def setup(self) -> None:
-        super().setup()
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def log_message(self, *_: object) -> None:
-        """Nothing: a rehearsal's output is its report."""
 
     def _serve(self) -> None:
         path, _, search = self.path.partition("?")
