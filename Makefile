@@ -18,10 +18,15 @@ CLEAN_PIP := env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/n
 COMPILE := $(CLEAN_PIP) .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --no-emit-options \
   --no-emit-index-url --no-emit-trusted-host --no-emit-find-links $(if $(UPGRADE),--upgrade)
 
+# A scenario that tells what happened is played as it happened; one that does not, with the bot's own policy.
+PAST := ^ +[\"']?as-it-happened[\"']?:
+VARIANT = $(if $(shell grep -lsE "$(PAST)" /dev/null $(firstword $(wildcard $(SCENARIO)/scenario.yaml bot/rehearse/scenarios/$(SCENARIO)/scenario.yaml))),--as-it-happened)
+
 .PHONY: help install demo test lint lock clean
 
 help:
 	@echo "make demo     rehearse a real bump on this machine and print its last report, English and Chinese"
+	@echo "              (SCENARIO=green plays another one; bumpbot rehearse lists those there are)"
 	@echo "make test     run the tests; says which outside programs were absent and what that skipped"
 	@echo "make install  make $(VENV) with $(BIN)/bumpbot     (PYTHON=python3.12 chooses another Python)"
 	@echo "make lint     ruff over bot/ and tests/"
@@ -32,7 +37,7 @@ install: $(VENV)/.installed
 	@echo "$(BIN)/bumpbot is ready"
 
 demo: $(VENV)/.installed
-	@$(BIN)/bumpbot rehearse $(SCENARIO) --as-it-happened
+	@$(BIN)/bumpbot rehearse $(SCENARIO) $(VARIANT)
 
 test: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(PYTEST_ARGS)

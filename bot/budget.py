@@ -8,11 +8,11 @@ from statistics import median
 
 from bot.model.bump import Bump, Limits
 from bot.model.recipe import Point
-from bot.model.run import Run
+from bot.model.run import Job, Run
 
 
 def minutes(kind: str, runs: Iterable[Run], limits: Limits) -> float:
-    """Expected minutes of one job of a kind: the median of this bump's own successful jobs, else the layout's figure."""
+    """Expected minutes of one job of a kind: the median of the successful jobs of `runs`, else the layout's figure."""
     own = [
         (job.completed - job.started).total_seconds() / 60
         for run in runs
@@ -22,31 +22,33 @@ def minutes(kind: str, runs: Iterable[Run], limits: Limits) -> float:
     return median(own) if own else (limits.point_minutes if kind == "throughput" else limits.eval_minutes)
 
 
+def _alike(bump: Bump, cell: Point) -> list[Run]:
+    """The runs whose jobs tell how long this cell takes: a sample of an eval says nothing of the whole one."""
+    sampled = any(point.eval and point.eval.limit for point in bump.subject.plan.smoke)
+    if cell.kind == "throughput" or not sampled:
+        return list(bump.world.runs)
+    return [run for run in bump.world.runs if (run.stage == "smoke") == bool(cell.eval and cell.eval.limit)]
+
+
 def points(bump: Bump) -> tuple[Point, ...]:
     """Every point and eval of the family: what a full sweep runs."""
     return tuple(point for recipe in bump.subject.family for point in recipe.points)
 
 
-def smoke_points(bump: Bump) -> tuple[Point, ...]:
-    """The lowest concurrency of each recipe and one eval beside it: the targeted smoke of a guest."""
-    chosen: list[Point] = []
-    for recipe in bump.subject.family:
-        for kind in ("throughput", "eval"):
-            cells = [point for point in recipe.points if point.kind == kind]
-            if cells:
-                chosen.append(min(cells, key=lambda point: point.concurrency))
-    return tuple(chosen)
+def smoke_points(bump: Bump, step: int) -> tuple[Point, ...]:
+    """What one stage of the smoke runs, over the whole family."""
+    return tuple(point for point in bump.subject.plan.smoke if point.stage == step)
 
 
 def price(bump: Bump, cells: Iterable[Point]) -> float:
     """GPU-hours these points are expected to hold: GPUs x expected hours of each, evals at their own length."""
-    runs, limits = bump.world.runs, bump.subject.limits
-    return fsum(cell.gpus * minutes(cell.kind, runs, limits) / 60 for cell in cells)
+    limits = bump.subject.limits
+    return fsum(cell.gpus * minutes(cell.kind, _alike(bump, cell), limits) / 60 for cell in cells)
 
 
-def price_smoke(bump: Bump) -> float:
-    """GPU-hours that the targeted smoke is expected to hold."""
-    return price(bump, smoke_points(bump))
+def price_smoke(bump: Bump, step: int | None = None) -> float:
+    """GPU-hours that a stage of the smoke is expected to hold; without one, the whole smoke."""
+    return price(bump, bump.subject.plan.smoke if step is None else smoke_points(bump, step))
 
 
 def price_sweep(bump: Bump) -> float:
@@ -61,9 +63,14 @@ def price_rerun(bump: Bump, run: Run) -> float:
     measuring = [job for job in run.latest_jobs if job.role != "other"]
     failed = [job for job in measuring if job.conclusion not in ("success", "skipped")]
     again = fsum(job.gpus * minutes(job.role, runs, limits) / 60 for job in failed)
-    done = {(job.role, job.concurrency) for job in measuring if job.conclusion == "success"}
-    rest = [cell for cell in points(bump) if (cell.kind, cell.concurrency) not in done]
+    done = [job for job in measuring if job.conclusion == "success"]
+    rest = [cell for cell in points(bump) if not any(measures(job, cell) for job in done)]
     return max(again, price(bump, rest)) if run.stage == "sweep" else again
+
+
+def measures(job: Job, cell: Point) -> bool:
+    """Whether a job is this cell's; a job whose name tells no recipe is that of any with its concurrency."""
+    return (job.role, job.concurrency) == (cell.kind, cell.concurrency) and job.recipe in ("", cell.recipe)
 
 
 def price_repair(bump: Bump) -> float:

@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot import layout as layouts
-from bot.baseline import freeze, match
+from bot.baseline import freeze, join, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import choose, provenance, reference
 from bot.images.tags import Scheme
 from bot.layout import Layout
 from bot.model.bump import Limits, Plan, Subject
 from bot.model.image import Candidate, Resolved
-from bot.model.recipe import Edit, Recipe, Scope
+from bot.model.recipe import Edit, Point, Recipe, Scope
 from bot.model.result import Baseline
 from bot.model.text import Text
 from bot.model.upstream import Comparison
 from bot.ports import Commits, Published, Registry, Tree
-from bot.recipe import edit, scope
+from bot.recipe import edit, matrix, scope
 from bot.recipe.read import keys, read
 
 
@@ -48,19 +48,21 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits)
     _one_image(family)
     old = _resolve(sources, lead.image)
     new = _resolve(sources, image)
-    baseline, missing = _baseline(sources, lead, old)
+    members = (lead, *(recipe for recipe in family if recipe.key != key))
+    baseline, missing = _baselines(sources, members, old)
     candidate = _candidate(sources, layout, lead, old, new, baseline)
     moved = edit.move(tree, layout, [recipe.key for recipe in family], candidate.text)
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
     return Subject(
-        family=(lead, *(recipe for recipe in family if recipe.key != key)),
+        family=members,
         candidate=candidate,
         plan=Plan(
             title=Text(en=f"Update {key}", zh=f"更新 {key}"),
             sites=tuple(site for site in moved.sites if site.file in moved.files),
             scope=_proved(tree, layout, moved, [recipe.key for recipe in family]),
             diff=moved.diff,
+            smoke=_smoke(layout, members),
             comparisons=_comparisons(sources.commits, layout, old, new),
             baseline=baseline,
             missing_baseline=missing,
@@ -69,6 +71,14 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits)
         rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new)),
         limits=limits,
     )
+
+
+def _smoke(layout: Layout, family: Sequence[Recipe]) -> tuple[Point, ...]:
+    """The points of the smoke, stage by stage, over the family's own sweep."""
+    if layout.smoke is None:
+        return ()
+    points = [point for recipe in family for point in recipe.points]
+    return matrix.smoke(points, sample=layout.smoke.eval_sample, stages=layout.smoke.stages)
 
 
 def bump_id(key: str, new: Resolved) -> str:
@@ -97,6 +107,13 @@ def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, 
     if isinstance(found, choose.Declined):
         found.refuse()
     return found
+
+
+def _baselines(sources: Sources, family: Sequence[Recipe], old: Resolved) -> tuple[Baseline | None, str | None]:
+    """The family's baselines as one, and why the first recipe that has none has none."""
+    found = {recipe.key: _baseline(sources, recipe, old) for recipe in family}
+    missing = next((f"{why}:{key}" if len(found) > 1 else why for key, (_, why) in found.items() if why), None)
+    return join({key: one for key, (one, _) in found.items() if one is not None}), missing
 
 
 def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline | None, str | None]:

@@ -14,6 +14,21 @@ from typing import BinaryIO, Protocol
 from bot.model.forge import Artifact, Comment, Job, Labelling, Permission, Pull, RunInfo
 from bot.model.image import Reference, Resolved
 from bot.model.result import Baseline
+from bot.model.settings import (
+    ActionsPolicy,
+    App,
+    BranchRule,
+    Environment,
+    Holder,
+    Protection,
+    Repository,
+    Ruleset,
+    Runner,
+    RunnerGroup,
+    Seen,
+    SelectedActions,
+    TokenDefaults,
+)
 from bot.model.upstream import Comparison
 
 
@@ -94,9 +109,66 @@ class Forge(Protocol):
         ...
 
 
+class Settings(Protocol):
+    """How a repository is set up, read and never changed. What the token may not look at is `Unseen`; what is not there is
+    None; names of secrets, never values. `environment` None means the repository's own secrets and variables."""
+
+    def repository(self) -> Repository: ...
+
+    def holder(self) -> Holder:
+        """Whose token this is."""
+        ...
+
+    def app(self, slug: str) -> Seen[App]: ...
+
+    def workflows(self) -> Seen[Mapping[str, str]]:
+        """File path -> state, `active` for those that can start."""
+        ...
+
+    def actions(self) -> Seen[ActionsPolicy]: ...
+
+    def selected_actions(self) -> Seen[SelectedActions]: ...
+
+    def token_defaults(self) -> Seen[TokenDefaults]: ...
+
+    def fork_approval(self) -> Seen[str]:
+        """Whose pull requests from a fork wait for a maintainer's approval before anything of them runs."""
+        ...
+
+    def environment(self, name: str) -> Seen[Environment | None]: ...
+
+    def secrets(self, environment: str | None = None) -> Seen[tuple[str, ...]]:
+        """Names; those that the organisation shares with the repository included."""
+        ...
+
+    def variables(self, environment: str | None = None) -> Seen[Mapping[str, str]]: ...
+
+    def labels(self) -> Seen[tuple[str, ...]]: ...
+
+    def runners(self) -> Seen[tuple[Runner, ...]]:
+        """Self-hosted runners of the repository itself."""
+        ...
+
+    def runner_groups(self) -> Seen[tuple[RunnerGroup, ...]]: ...
+
+    def rules(self, branch: str) -> Seen[tuple[BranchRule, ...]]:
+        """Active rules that hold for a branch of that name, whether or not it exists."""
+        ...
+
+    def ruleset(self, number: int) -> Seen[Ruleset]: ...
+
+    def protection(self, branch: str) -> Seen[Protection | None]:
+        """The classic protection; None where the branch has none."""
+        ...
+
+
 class Registry(Protocol):
     def resolve(self, reference: Reference) -> Resolved:
         """What the registry holds under a reference now: digest, platforms, labels, environment facts."""
+        ...
+
+    def digest(self, reference: Reference) -> str:
+        """The digest alone of what a reference names now; the cheapest question there is."""
         ...
 
     def tags(self, reference: Reference) -> Sequence[str]: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,18 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 OPENAPI = ROOT / ".cache" / "openapi" / "package" / "generated" / "api.github.com.json"
+EXPRESSIONS = ROOT / ".cache" / "expressions" / "node_modules"
+BIN = Path(sys.executable).parent  # where the environment keeps the programs that came in wheels
 # name -> the programs or files that make it, and how a person gets it
 PARTS: dict[str, tuple[tuple[str, ...], str]] = {
     "docker-registry": (("docker-registry",), "apt-get install docker-registry"),
     "skopeo": (("skopeo",), "apt-get install skopeo"),
     "node": (("node", "npm"), "apt-get install nodejs npm"),
     "@octokit/openapi": ((str(OPENAPI),), ".ci/run fetches it with npm"),
+    "@actions/expressions": (("node", str(EXPRESSIONS / ".package-lock.json")), ".ci/run fetches it with npm"),
+    "act": ((str(BIN / "act"), "git", "jq", "curl"), "make test installs it; apt-get install git jq curl"),
+    "zizmor": ((str(BIN / "zizmor"),), "make test installs it"),
+    "actionlint": ((str(BIN / "actionlint"),), "make test installs it"),
 }
 # What a runner's environment would tell a test that a laptop's does not.
 AMBIENT = ("GITHUB_", "ACTIONS_", "RUNNER_", "BUMPBOT_", "GH_TOKEN", "GIT_")
@@ -53,4 +60,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for part, (_, install) in PARTS.items():
         here = "present" if present(part) else f"absent ({install})"
         told = f"{skipped[part]} skipped for want of it" if skipped[part] else "nothing skipped"
-        terminalreporter.line(f"{part:<17} {here}; {told}")
+        terminalreporter.line(f"{part:<20} {here}; {told}")

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bot import budget
 from bot.model.bump import Bump, Limits
-from tests.fakes.facts import ENTRY, PROPOSAL, bump, job, later, run, subject
+from tests.fakes.facts import ENTRY, PROPOSAL, STAGED, bump, job, later, run, smoke, subject
 
 PRICED = Limits(gpu_hours=None, point_minutes=90.0, eval_minutes=30.0)
 POINT, EVAL = 16 * 90 / 60, 16 * 30 / 60
@@ -45,7 +45,7 @@ class TestPrices:
     """Points 1, 2, 4 and one eval, 16 GPUs each."""
 
     def test_a_smoke_is_the_lowest_point_and_one_eval(self) -> None:
-        assert [(point.kind, point.concurrency) for point in budget.smoke_points(limited())] == [("throughput", 1), ("eval", 4)]
+        assert [(point.kind, point.concurrency) for point in budget.smoke_points(limited(), 1)] == [("throughput", 1), ("eval", 4)]
         assert budget.price_smoke(limited()) == POINT + EVAL
 
     def test_a_sweep_is_every_point_and_every_eval(self) -> None:
@@ -58,12 +58,18 @@ class TestPrices:
         alone = limited()
         both = replace(alone, subject=replace(alone.subject, family=alone.subject.family * 2))
         assert budget.price_sweep(both) == 2 * budget.price_sweep(alone)
-        assert budget.price_smoke(both) == 2 * budget.price_smoke(alone)
 
-    def test_a_recipe_without_evals_has_a_smoke_without_one(self) -> None:
-        recipe = subject().family[0]
-        bare = replace(recipe, points=tuple(point for point in recipe.points if point.kind == "throughput"))
-        assert budget.price_smoke(bump("proposal", limits=PRICED, family=(bare,))) == POINT
+    def test_a_staged_smoke_is_paid_stage_by_stage(self) -> None:
+        staged = replace(limited(), subject=replace(limited().subject, plan=replace(subject().plan, smoke=smoke(*STAGED))))
+        assert [budget.price_smoke(staged, step) for step in (1, 2, 3)] == [EVAL, POINT, POINT]
+        assert budget.price_smoke(staged) == EVAL + 2 * POINT
+
+    def test_a_sample_of_an_eval_does_not_make_the_whole_one_cheaper(self) -> None:
+        plan = replace(subject().plan, smoke=smoke(*STAGED))
+        sampled = run(10, "smoke", PROPOSAL, job(1, role="eval", concurrency=4, minutes=6))
+        staged = bump("proposal", runs=(sampled,), limits=PRICED, plan=plan)
+        assert budget.price_smoke(staged, 1) == pytest.approx(16 * 6 / 60)
+        assert budget.price_sweep(staged) == 3 * POINT + EVAL
 
     def test_a_smokes_retry_costs_its_failed_jobs(self) -> None:
         half = run(10, "smoke", PROPOSAL, job(1, minutes=90), job(2, role="eval", conclusion="failure"), conclusion="failure")

@@ -20,7 +20,7 @@ BOT = ROOT / "bot"
 # ---------------------------------------------------------------------------------------------------- the law
 
 BOTTOM = "model errors strict"
-PURE = "images upstream preflight recipe diagnose results baseline verdict budget commands layout"
+PURE = "images upstream preflight recipe diagnose results baseline verdict budget commands layout doctor"
 MIDDLE = "plan ledger wake"
 
 # What a pure room may be given of the world: files of one revision, and the history of an upstream.

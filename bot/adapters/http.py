@@ -73,9 +73,9 @@ def plain(url: str) -> str:
 
 
 def fetch(client: httpx.Client, method: str, url: str, *, headers: Mapping[str, str] | None = None,
-          limit: int = MAX_BODY, total_s: float = TOTAL_S) -> Answer:
-    """One request, its body read whole; any status is an answer. More than `limit` bytes is a BadInput."""
-    with _open(client, method, url, headers, total_s) as (response, deadline):
+          limit: int = MAX_BODY, total_s: float = TOTAL_S, content: bytes | None = None) -> Answer:
+    """One request, its body read whole; any status is an answer. More than `limit` bytes is a BadInput. `content` is sent."""
+    with _open(client, method, url, headers, total_s, content) as (response, deadline):
         body = b"" if method == "HEAD" else b"".join(_chunks(response, url, limit, deadline))
         return Answer(url=url, status=response.status_code, headers=_headers(response), body=body)
 
@@ -145,12 +145,12 @@ def retry_read(clock: Clock, read: Callable[[], T], *, attempts: int = ATTEMPTS)
 
 
 @contextmanager
-def _open(client: httpx.Client, method: str, url: str, headers: Mapping[str, str] | None,
-          total_s: float) -> Iterator[tuple[httpx.Response, float]]:
+def _open(client: httpx.Client, method: str, url: str, headers: Mapping[str, str] | None, total_s: float,
+          content: bytes | None = None) -> Iterator[tuple[httpx.Response, float]]:
     deadline = time.monotonic() + total_s
     shown = _shown(url)
     try:
-        with client.stream(method, url, headers=dict(headers or {})) as response:
+        with client.stream(method, url, headers=dict(headers or {}), content=content) as response:
             yield response, deadline
     except BumpbotError:
         raise

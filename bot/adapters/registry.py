@@ -76,6 +76,11 @@ class OciRegistry:
             provenance="label" if commit else "none", identity=self._logins.identity(host, _scope(reference)),
             pushed=self._pushed(host, reference))
 
+    def digest(self, reference: Reference) -> str:
+        """What a reference names now, by one HEAD, which no pull limit counts; by a GET where HEAD does not tell."""
+        host = host_of(reference.registry, self._override)
+        return self._told(host, reference) or self._top(host, reference)[0]
+
     def tags(self, reference: Reference) -> Sequence[str]:
         """Every tag of a repository, in the registry's order. A listing that does not end is an error, never a part."""
         host = host_of(reference.registry, self._override)
@@ -102,19 +107,22 @@ class OciRegistry:
         return tuple(dict.fromkeys(found))
 
     def _top(self, host: Host, reference: Reference) -> tuple[str, bytes, str]:
-        name = reference.digest or reference.tag or "latest"
-        url = f"{host.api}/v2/{reference.repository}/manifests/"
-        head = self._ask(host, "HEAD", url + name, reference, accept=ACCEPT, limit=0)
-        told = head.headers.get("docker-content-digest", "")
-        if head.status == 405 or not valid_digest(told):
-            told = ""  # some registries answer HEAD without a digest, or not at all
-        if reference.digest and told and told != reference.digest:
-            raise BadInput(f"{reference.name}: asked for {reference.digest}, the registry answers {told}",
-                           "the registry is not believed")
+        told = self._told(host, reference)
         wanted = reference.digest or told
-        answer = self._ask(host, "GET", url + (wanted or name), reference, accept=ACCEPT, limit=MAX_MANIFEST)
+        answer = self._ask(host, "GET", _manifest(host, reference, wanted), reference, accept=ACCEPT, limit=MAX_MANIFEST)
         digest = self._proven(answer.body, wanted or _sha256(answer.body), reference.name)
         return digest, answer.body, answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def _told(self, host: Host, reference: Reference) -> str:
+        """The digest that HEAD tells; "" where a registry answers HEAD without one, or not at all."""
+        head = self._ask(host, "HEAD", _manifest(host, reference), reference, accept=ACCEPT, limit=0)
+        told = head.headers.get("docker-content-digest", "")
+        if head.status == 405 or not valid_digest(told):
+            return ""
+        if reference.digest and told != reference.digest:
+            raise BadInput(f"{reference.name}: asked for {reference.digest}, the registry answers {told}",
+                           "the registry is not believed")
+        return told
 
     def _config(self, host: Host, reference: Reference, platforms: Sequence[Platform]) -> dict[str, Any]:
         """The config of linux/amd64, else of the first platform served: ghcr lists children it answers 404 for."""
@@ -183,6 +191,11 @@ class OciRegistry:
         except BumpbotError:
             return None
         return _moment(_mapping(told).get("tag_last_pushed") or _mapping(told).get("last_updated"))
+
+
+def _manifest(host: Host, reference: Reference, digest: str = "") -> str:
+    """Where a manifest is asked for: by digest where one is known, else by tag."""
+    return f"{host.api}/v2/{reference.repository}/manifests/{digest or reference.digest or reference.tag or 'latest'}"
 
 
 def _scope(reference: Reference) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.baseline.freeze import freeze
+from bot.baseline.join import join
 from bot.baseline.match import Match, match
 
-__all__ = ["Match", "freeze", "match"]
+__all__ = ["Match", "freeze", "join", "match"]

@@ -140,20 +140,25 @@ def edit(
     files.edit(context.obj, recipes, image, write=write, format_=format.value)
 
 
-@app.command()
+@app.command(cls=takes_many("--points"))
 def matrix(
     context: Context,
-    recipe: RecipeName,
+    recipes: Annotated[list[str], typer.Argument(metavar="RECIPE", help="the recipes' names")],
     smoke: Annotated[bool, typer.Option("--smoke", help="what the smoke runs of it, in stages")] = False,
+    points: Annotated[list[str] | None, typer.Option("--points", metavar="ID...", help="these points and no others")] = None,
+    eval_limit: Annotated[int | None, typer.Option("--eval-limit", metavar="N", min=1, help="at most N questions an eval")] = None,
+    jobs: Annotated[bool, typer.Option("--jobs", help="as JSON for benchmark.yml: a job a point")] = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """The points and evals of a recipe's sweep or smoke.
+    """The points and evals of a sweep or smoke.
+
+    Several recipes make one matrix. Points are named by their ids, which `--format json` shows.
 
     Example: bumpbot matrix my-recipe --smoke --format json
     """
-    from bot.cli import files
+    from bot.cli import matrix as command
 
-    files.matrix(context.obj, recipe, smoke=smoke, format_=format.value)
+    command.matrix(context.obj, recipes, smoke=smoke, points=points, eval_limit=eval_limit, jobs=jobs, format_=format.value)
 
 
 @app.command()
@@ -224,6 +229,22 @@ def replay(
     from bot.cli import ledger
 
     ledger.replay(context.obj, bump, format.value)
+
+
+@app.command()
+def doctor(context: Context, format: FormatOption = Format.table) -> None:
+    """What is set wrong in the repository, and how to mend it.
+
+    Settings, token, key, runners, rules: it reads and changes nothing. It looks with BUMPBOT_TOKEN or GITHUB_TOKEN at
+    GITHUB_REPOSITORY, as `wake` does; what the token may not see is told as unknown. With --offline only files count.
+
+    Example: bumpbot doctor --format markdown
+
+    Exit: 0 when nothing is wrong, 1 when something is, 2 without repository or token, 3 when the forge does not answer.
+    """
+    from bot.cli import doctor as command
+
+    command.doctor(context.obj, format.value)
 
 
 for name, commands in GROUPS.items():

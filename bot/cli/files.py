@@ -1,4 +1,4 @@
-"""Commands over files of a repository: layout, edit, matrix."""
+"""Commands over files of a repository: layout, edit."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ import typer
 from bot import layout as layouts
 from bot.adapters.assets import PackagedAssets
 from bot.cli.layouts import layout_of, named, tree_of
-from bot.cli.output import as_json, note, table, working
+from bot.cli.output import as_json, note, working
 from bot.cli.place import Place, parsed
 from bot.cli.wiring import LAYOUT_FILE, schemes
 from bot.cli.writing import write_all
 from bot.errors import BadInput, Refusal
 from bot.images import reference, tags
-from bot.layout import Layout, Smoke
+from bot.layout import Layout
 from bot.model.image import Reference
-from bot.model.recipe import Edit, Point, Recipe, Scope
+from bot.model.recipe import Edit, Recipe, Scope
 from bot.recipe import edit as edits
-from bot.recipe import matrix as matrices
 from bot.recipe import scope
 from bot.recipe.read import keys, read
 from bot.recipe.shelf import Shelf
-
-POINT_HEADS = ("stage", "kind", "conc", "topology", "workload", "eval")
 
 
 def layout_check(place: Place, file: Path | None) -> None:
@@ -89,32 +86,6 @@ def told(family: list[Recipe], moved: Edit, layout: Layout, image: str) -> dict[
 def matrix_of(layout: Layout, found: Scope | None) -> dict[str, Any] | None:
     """What changes in the matrix; null where the layout knows no generator, and so nobody knows a matrix."""
     return None if found is None or layout.generator == "none" else msgspec.to_builtins(found)
-
-
-def matrix(place: Place, recipe: str, *, smoke: bool, format_: str) -> None:
-    """Every point and eval of a sweep of one recipe, or what its smoke runs of it."""
-    layout, tree = layout_of(place, PackagedAssets()), Shelf(tree_of(place))
-    tree.home(layout, recipe)
-    if layout.generator == "none":
-        raise Refusal(f"the points of {recipe} are not known: the layout names no generator",
-                      "set `generator` in the layout, or use a preset that has one")
-    found = matrices.points(tree, layout, recipe)
-    if smoke:
-        rules = layout.smoke or Smoke()
-        found = matrices.smoke(found, sample=rules.eval_sample, stages=rules.stages)
-    if format_ == "json":
-        as_json(msgspec.to_builtins(found))
-        return
-    machines = sorted({f"{point.gpus} x {point.hardware}" for point in found})
-    title = ", ".join([f"{recipe}: {_counted(len(found), 'point')}", *machines])
-    table(format_, POINT_HEADS, [_row(point) for point in found], right=("conc",), title=title)
-
-
-def _row(point: Point) -> tuple[object, ...]:
-    gate = point.eval
-    limit = f", {gate.limit} questions" if gate and gate.limit else ""
-    return (point.stage, point.kind, point.concurrency, point.topology, point.workload,
-            f"{gate.task} >= {gate.threshold:g}{limit}" if gate else None)
 
 
 def _policy(layout: Layout, known: tuple[str, ...], family: list[Recipe], wanted: Reference,

@@ -21,14 +21,14 @@ from bot.adapters.github import GitHubForge
 from bot.adapters.process import LocalProcess
 from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
-from bot.cli import environment
+from bot.cli import environment, summary
 from bot.cli.layouts import named
 from bot.cli.ledger import opened
 from bot.cli.output import note
 from bot.cli.payload import event_of
 from bot.cli.place import Place, content, parsed
 from bot.cli.wiring import LAYOUT_FILE, knowledge, layout_from, limits, published, renderer
-from bot.errors import BadArguments, BadInput, Refusal, Unreachable
+from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachable
 from bot.images import reference
 from bot.layout import Layout
 from bot.ledger import Ledger, wake_id
@@ -71,11 +71,16 @@ def _woken(place: Place, event: Event, payload: Mapping[str, Any]) -> None:
     if place.offline:
         raise Refusal("a wake asks the forge", "leave --offline out, or rehearse: bumpbot rehearse")
     with ExitStack() as stack:
+        context = _context(place, payload, stack)
         try:
-            reports = run_wake(_context(place, payload, stack), event)
+            reports = run_wake(context, event)
         except KeyboardInterrupt:
             note("what this wake began and did not finish, a later wake finishes")
             raise
+        except BumpbotError as error:
+            summary.write(context, (), refusal=str(error))
+            raise
+        summary.write(context, reports)
     for report in reports:
         note(_told(report))
     if not reports:
@@ -87,7 +92,9 @@ def _woken(place: Place, event: Event, payload: Mapping[str, Any]) -> None:
 
 
 def _told(report: Report) -> str:
-    parts = [f"{report.steps} {'step' if report.steps == 1 else 'steps'}", report.trouble, report.ended and f"ended {report.ended}"]
+    withheld = f"withheld by the mode: {', '.join(dict.fromkeys(report.withheld))}" if report.withheld else None
+    parts = [f"{report.steps} {'step' if report.steps == 1 else 'steps'}", withheld, report.trouble,
+             report.ended and f"ended {report.ended}"]
     return f"{report.bump}: {', '.join(part for part in parts if part)}"
 
 
@@ -103,7 +110,8 @@ def _context(place: Place, payload: Mapping[str, Any], stack: ExitStack) -> Cont
     books = _books(layout, remote, git, stack)
     return Context(
         forge=GitHubForge(api, repository, token, clock, login=login), git=git, registry=registry,
-        commits=GitHubCommits(clock, base_url=api, token=token), published=published(clock, layout, known), clock=clock,
+        commits=GitHubCommits(clock, base_url=api, token=token), clock=clock,
+        published=published(clock, layout, known, lambda: CommitTree(git, git.tip(layout.base) or "")),
         ledger=Ledger(books, clock=clock, random=random), tree=lambda oid: CommitTree(git, oid), layout=layout,
         limits=limits(layout), knowledge=known, render=renderer(assets, layout, known), mode=environment.mode,
         wake=wake_id(random), version=__version__, run=environment.run(), narrate=note,

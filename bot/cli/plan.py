@@ -40,7 +40,7 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     sources = Sources(
         tree=tree, registry=OciRegistry(clock, credentials=environment.docker_login()), schemes=known.schemes,
         commits=GitHubCommits(clock, base_url=environment.api(), token=environment.word("GITHUB_TOKEN")),
-        published=published(clock, layout, known),
+        published=published(clock, layout, known, lambda: tree),
     )
     with working("asking the registry, the forge and the source of baselines"):
         subject = gather(sources, layout, recipe, image, limits(layout))

@@ -26,12 +26,15 @@ from bot.cli.output import as_json, note
 from bot.cli.payload import event_of
 from bot.cli.place import folder
 from bot.cli.sound import guest_layout, prove
-from bot.cli.wiring import LAYOUT_FILE, knowledge, limits, renderer
+from bot.cli.wiring import LAYOUT_FILE, knowledge, limits, published, renderer
 from bot.cli.writing import scratch
 from bot.errors import BadArguments, BumpbotError, Refusal
-from bot.layout import Layout
+from bot.layout import Layout, Smoke
 from bot.ledger import BRANCH, Ledger, wake_id
+from bot.ports import Published
+from bot.rehearse import policy as policies
 from bot.rehearse import scenario as scenarios
+from bot.rehearse import sharing
 from bot.rehearse.scenario import Scenario
 from bot.rehearse.world import World
 from bot.wake.context import Context
@@ -131,26 +134,42 @@ class RehearsedBot:
         """What one wake may reach."""
         layout = self._layout()
         policy = self._story.story.policy
-        source = ApiSource(self._world.clock, base_url=self._world.published_url, companion_url=self._world.companion_url)
         known = policy.repairs.known
         return Context(
             forge=self._forge, git=self._git, registry=self._registry, commits=self._commits,
-            published=PublishedBaselines(source, self._knowledge.metrics), clock=self._world.clock, ledger=self.ledger,
+            published=self._published(layout), clock=self._world.clock, ledger=self.ledger,
             tree=lambda oid: CommitTree(self._git, oid), layout=layout,
             limits=limits(layout, repairs=policy.repairs.max, infrastructure_retries=policy.infra_retries,
-                          gpu_hours=policy.caps.gpu_hours),
+                          gpu_hours=policy.caps.gpu_hours, gpu_hours_per_day=policy.caps.gpu_hours_per_day,
+                          approve_above=policy.caps.approve_above),
             knowledge=self._knowledge, render=renderer(self._assets, layout, self._knowledge), mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
             narrate=self._narrate,
         )
 
+    def _published(self, layout: Layout) -> Published:
+        """What the layout says of baselines, the world's own API in place of any other."""
+        if layout.baselines.folder:
+            return published(self._world.clock, layout, self._knowledge,
+                             lambda: CommitTree(self._git, self._git.tip(layout.base) or ""))
+        source = ApiSource(self._world.clock, base_url=self._world.published_url, companion_url=self._world.companion_url)
+        return PublishedBaselines(source, self._knowledge.metrics)
+
     def _layout(self) -> Layout:
         tip = self._git.tip(self._story.declared.repository.branch) or ""
         layout = guest_layout(self._story, self._git.read(tip, LAYOUT_FILE), self._assets, file=LAYOUT_FILE)
-        policy, smoke = self._story.story.policy, layout.smoke
-        if smoke is not None and policy.smoke.arguments is not None:
-            smoke = msgspec.structs.replace(smoke, arguments=policy.smoke.arguments)
-        return msgspec.structs.replace(layout, style=policy.style, repository=self._world.repository, smoke=smoke)
+        policy = self._story.story.policy
+        return msgspec.structs.replace(layout, style=policy.style, repository=self._world.repository,
+                                       smoke=_staged(layout.smoke, policy.smoke))
+
+
+def _staged(smoke: Smoke | None, told: policies.Smoke) -> Smoke | None:
+    """The layout's smoke in the stages of the policy; arguments without stages are those of a guest that trims itself."""
+    if smoke is None:
+        return None
+    stages = told.stages or (smoke.stages if told.arguments is None else ("trim",))
+    own = {} if told.arguments is None else dict.fromkeys(stages, told.arguments)
+    return msgspec.structs.replace(smoke, stages=stages, arguments={**smoke.arguments, **own})
 
 
 def _folder(assets: PackagedAssets, name: str) -> Path:
@@ -165,10 +184,10 @@ def _folder(assets: PackagedAssets, name: str) -> Path:
 def _copy(source: Path, name: str, target: Path | None) -> None:
     if target is None:
         raise BadArguments("--copy needs a folder to write to", f"bumpbot rehearse --copy {name} DIR")
-    if target.resolve().is_relative_to(source.resolve()):
+    if any(target.resolve().is_relative_to(part.resolve()) for part in sharing.sources(source)):
         raise BadArguments(f"{target} lies in what is copied", "name a folder outside it")
     try:
-        scenarios.copy(source, target)
+        sharing.copy(source, target)
     except OSError as error:
         raise Refusal(f"{target} cannot be written: {error.strerror or error}", "name a folder where you may write") from None
     note(f"{target} holds {name}; play it with: bumpbot rehearse {target}{_flag(target)}")

@@ -19,7 +19,7 @@ def prove(story: Scenario, assets: PackagedAssets) -> None:
     """BadInput with file, line and key for a layout, recipe or repair that is not there; nothing was started then."""
     if story.declared.layout not in PRESETS:
         _refuse(story, ("layout",), f"no preset is called {story.declared.layout!r}", f"presets: {', '.join(PRESETS)}")
-    guest = story.folder / "repo"
+    guest = story.repo
     file = guest / LAYOUT_FILE
     layout = guest_layout(story, file.read_bytes() if file.is_file() else None, assets, file=str(file))
     try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from bot import strict
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.kept import FolderBaselines
 from bot.adapters.published import ApiSource, PublishedBaselines
 from bot.diagnose import known as known_repairs
 from bot.diagnose import signatures
@@ -19,7 +20,7 @@ from bot.layout import Layout, resolve
 from bot.model.bump import Limits
 from bot.model.result import Baseline
 from bot.model.text import Text
-from bot.ports import Clock, Published
+from bot.ports import Clock, Published, Tree
 from bot.render import Renderer
 from bot.results import load_metrics
 from bot.wake.context import Knowledge
@@ -56,9 +57,12 @@ class NoBaselines:
         return None
 
 
-def published(clock: Clock, layout: Layout, known: Knowledge) -> Published:
-    """The published baselines that the layout names."""
-    url = layout.baselines.url
+def published(clock: Clock, layout: Layout, known: Knowledge, files: Callable[[], Tree]) -> Published:
+    """The published baselines that the layout names: a folder of the repository, whose default branch `files` gives, or
+    the application's API."""
+    url, folder = layout.baselines.url, layout.baselines.folder
+    if folder:
+        return FolderBaselines(files, folder, known.metrics)
     return PublishedBaselines(ApiSource(clock, base_url=url), known.metrics) if url else NoBaselines()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from bot.decide import changelog, ending, opening, smoke, sweep
+from bot.decide import changelog, ending, opening, orders, smoke, sweep
 from bot.decide.phase import (
     Blocked,
     ChangelogDue,
@@ -12,10 +12,14 @@ from bot.decide.phase import (
     Opening,
     Over,
     Phase,
+    RepeatBroken,
+    RepeatDue,
+    Repeating,
     Settling,
     SmokeBroken,
     SmokeDue,
     Smoking,
+    Superseded,
     SweepBroken,
     SweepDue,
     Sweeping,
@@ -32,9 +36,13 @@ __all__ = ["Phase", "decide", "phase_of"]
 
 
 def decide(bump: Bump, event: Event) -> tuple[Action, ...]:
-    """What to do now. The event is a hint and decides nothing: losing every event but a later wake changes nothing."""
+    """What to do now. The event is a hint and decides nothing: losing every event but a later wake changes nothing.
+
+    What people commanded comes first and alone; the next look decides on the facts as that left them.
+    """
     del event
-    return with_body(bump, _actions(bump, phase_of(bump)))
+    asked = () if bump.memory.closed else orders.orders(bump)
+    return with_body(bump, asked or _actions(bump, phase_of(bump)))
 
 
 def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:
@@ -47,25 +55,44 @@ def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:
             return opening.opening(bump)
         case Taken(outcome):
             return ending.taken(bump, outcome)
+        case Superseded(digest):
+            return ending.superseded(bump, digest)
         case Finishing(ended):
             return ending.finishing(bump, ended)
-        case SmokeDue(head):
-            return smoke.due(bump, head)
-        case Smoking(run):
-            return smoke.running(bump, run)
-        case SmokeBroken(run, judged):
-            return smoke.broken(bump, run, judged)
         case ChangelogDue(sync):
             return changelog.due(bump, sync=sync)
         case Blocked():
             return ending.blocked(bump)
+        case SmokeDue() | Smoking() | SmokeBroken():
+            return _smoke(bump, phase)
+        case SweepDue() | Sweeping() | SweepBroken() | RepeatDue() | Repeating() | RepeatBroken() | Swept():
+            return _sweep(bump, phase)
+        case _:
+            assert_never(phase)
+
+
+def _smoke(bump: Bump, phase: SmokeDue | Smoking | SmokeBroken) -> tuple[Action, ...]:
+    match phase:
+        case SmokeDue(head, step):
+            return smoke.due(bump, head, step)
+        case Smoking(run):
+            return smoke.running(bump, run)
+        case SmokeBroken(run, judged):
+            return smoke.broken(bump, run, judged)
+
+
+def _sweep(bump: Bump,
+           phase: SweepDue | Sweeping | SweepBroken | RepeatDue | Repeating | RepeatBroken | Swept) -> tuple[Action, ...]:
+    match phase:
         case SweepDue(head):
             return sweep.due(bump, head)
         case Sweeping(run, judged):
             return sweep.running(bump, run, judged)
-        case SweepBroken(run, judged):
+        case SweepBroken(run, judged) | RepeatBroken(run, judged):
             return sweep.broken(bump, run, judged)
+        case RepeatDue(run, judged):
+            return sweep.repeat_due(bump, run, judged)
+        case Repeating(run, again):
+            return sweep.repeating(bump, run, again)
         case Swept(run, judged):
             return sweep.swept(bump, run, judged)
-        case _:
-            assert_never(phase)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from bot import budget
 from bot.decide import ending, report
 from bot.decide.classes import response, weather
-from bot.decide.phase import failed_jobs, held, measures, passed, rerunnable
+from bot.decide.people import held, insisted
 from bot.decide.progress import attempt_slot, news, sweep_slot
+from bot.decide.runs import failed_jobs, measures, passed, rerunnable, suspects, sweep_of
 from bot.decide.say import say, tomorrow
-from bot.decide.starting import dispatch, labels_off
+from bot.decide.starting import dispatch_repeat, dispatch_smoke, dispatch_sweep, labels_off, relabel
 from bot.model.action import Action, Cancel, Push, Rerun
 from bot.model.bump import Bump, JobFailure, Judged, Wanted
 from bot.model.outcome import Cause, Outcome
@@ -23,7 +24,10 @@ NOTHING_MEASURED = Text("The run ended without measuring anything.", "该运行�
 
 
 def respond(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
-    """What a failed run calls for: retry the weather, repair the known, stop for the rest; told before it is done."""
+    """What a failed run calls for: retry the weather, repair the known, stop for the rest; told before it is done. A person
+    who insists has it tried again, whatever it failed of."""
+    if insisted(bump, run):
+        return retry(bump, run)
     if passed(run):
         return _stop(bump, run, Outcome.FAILED, _failure_cause(run, Cause.UNREPAIRABLE), None, why=_gates(judged))
     newest = {(job.name, job.attempt) for job in failed_jobs(run)}
@@ -42,24 +46,41 @@ def respond(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
 
 def retry(bump: Bump, run: Run) -> tuple[Action, ...]:
     """The failed jobs again in the same run: no repair is spent on a node's package fetch. A run that ended without any
-    job is dispatched anew; one whose every job passed without measuring would do the same again."""
-    why = None if failed_jobs(run) else NOTHING_MEASURED
-    if run.terminal and why and run.conclusion == "success":
+    job is begun anew; one whose every job passed without measuring would do the same again."""
+    why, asked = None if failed_jobs(run) else NOTHING_MEASURED, insisted(bump, run)
+    if run.terminal and why and run.conclusion == "success" and not asked:
         return _stop(bump, run, Outcome.UNCERTAIN, Cause.NONE, None, why=why)
-    if _tries(bump, run) > bump.subject.limits.infrastructure_retries:
+    if _tries(bump, run) > bump.subject.limits.infrastructure_retries and not asked:
         return _stop(bump, run, Outcome.UNCERTAIN, Cause.RETRIES_EXHAUSTED, None, why=why)
     if not run.terminal:
         return ()
     if run.stage == "sweep" and held(bump):
         return say(bump, "status", report.status(bump, about="sweep-held", by=None))
-    again = rerunnable(run)
-    price = budget.price_rerun(bump, run) if again else budget.price_smoke(bump)
+    price, once_more = _again(bump, run)
     if not budget.affords(bump, price):
         return _stop(bump, run, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, None, forecast=price)
     if not budget.today(bump, price):
         return tomorrow(bump)
-    once_more = Rerun(run=run.id, attempt=run.attempt, gpu_hours=price) if again else dispatch(bump, run.head, price)
-    return (*_tell(bump, run, "retry"), once_more)
+    return (*_tell(bump, run, "retry"), *once_more)
+
+
+def _again(bump: Bump, run: Run) -> tuple[float, tuple[Action, ...]]:
+    """What trying a run again costs, and how: its failed jobs, or where there are none all of it under a new nonce."""
+    if rerunnable(run):
+        price = budget.price_rerun(bump, run)
+        return price, (Rerun(run=run.id, attempt=run.attempt, gpu_hours=price),)
+    if run.stage == "smoke":
+        price = budget.price_smoke(bump, run.step)
+        return price, (dispatch_smoke(bump, run.head, run.step, price),)
+    if run.stage == "repeat":
+        sweep = sweep_of(bump)
+        judged = bump.judged(sweep.id) if sweep else None
+        points = suspects(bump, judged) if judged else ()
+        price = budget.price(bump, points)
+        return price, (dispatch_repeat(bump, run.head, points, price),)
+    price = budget.price_sweep(bump)
+    by_label = bump.subject.rules.sweep.start == "label"
+    return price, relabel(bump, run.head, price) if by_label else (dispatch_sweep(bump, run.head, price),)
 
 
 def repair(bump: Bump, run: Run, wanted: Wanted, failure: JobFailure | None) -> tuple[Action, ...]:
@@ -72,7 +93,7 @@ def repair(bump: Bump, run: Run, wanted: Wanted, failure: JobFailure | None) -> 
     if not budget.affords(bump, price):
         # A sweep's gate judged the candidate as it stands; a smoke only priced the next step. So the first is a
         # failure whose repair could not be paid, the second a budget that ran out.
-        outcome, cause = (Outcome.FAILED, Cause.GATE) if run.stage == "sweep" else (Outcome.BUDGET_EXHAUSTED, Cause.BUDGET)
+        outcome, cause = (Outcome.BUDGET_EXHAUSTED, Cause.BUDGET) if run.stage == "smoke" else (Outcome.FAILED, Cause.GATE)
         return _stop(bump, run, outcome, cause, failure, wanted=wanted, forecast=price)
     stop = () if run.terminal else (Cancel(run=run.id),)
     return (*_tell(bump, run, "repair"), *stop, *labels_off(bump), Push(why="repair", expected=bump.head, repair=wanted))
@@ -80,14 +101,15 @@ def repair(bump: Bump, run: Run, wanted: Wanted, failure: JobFailure | None) -> 
 
 def _tries(bump: Bump, run: Run) -> int:
     """Attempts so far of all runs that were to measure what this one measures."""
-    same = [other for other in bump.world.runs if other.stage == run.stage and other.head == run.head]
-    return sum(other.attempt for other in same if other.stage == "smoke" or measures(other))
+    same = [other for other in bump.world.runs if (other.stage, other.step, other.head) == (run.stage, run.step, run.head)]
+    return sum(other.attempt for other in same if other.stage != "sweep" or measures(other))
 
 
 def _tell(bump: Bump, run: Run, next_: str) -> tuple[Action, ...]:
-    if run.stage == "sweep":
-        update, over = news(bump, run), None if next_ == "retry" else False
-        return say(bump, sweep_slot(bump), report.sweep(bump, run, passed=over, update=update), update=update)
+    sweep = sweep_of(bump) if run.stage == "repeat" else run
+    if run.stage != "smoke" and sweep is not None:
+        update, over = news(bump, sweep), None if next_ == "retry" else False
+        return say(bump, sweep_slot(bump), report.sweep(bump, sweep, passed=over, update=update), update=update)
     return say(bump, attempt_slot(bump), report.attempt(bump, run, next_=next_))
 
 
@@ -106,7 +128,7 @@ def _gates(judged: Judged) -> Text:
 
 
 def _failure_cause(run: Run, otherwise: Cause) -> Cause:
-    return Cause.GATE if run.stage == "sweep" else otherwise
+    return otherwise if run.stage == "smoke" else Cause.GATE
 
 
 def _first(failures: list[JobFailure]) -> JobFailure | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bot.decide import report
-from bot.decide.phase import LISTING, failed_jobs, gates_hold, starting, sweep_labels, taken_by_person
+from bot.decide.people import sweep_labels, taken_by_person
 from bot.decide.progress import sweep_slot
+from bot.decide.runs import LISTING, failed_jobs, gates_hold, starting
 from bot.decide.say import say
 from bot.model.action import Action, Cancel, ClosePull, Remember, SetDraft, Unlabel
 from bot.model.bump import Bump, Ended, Wanted
@@ -15,14 +16,18 @@ from bot.model.text import Text
 CONFLICT = Text("The head conflicts with the default branch outside the changelog; only a maintainer can say which text is right.",
                 "该分支与默认分支在变更日志以外存在冲突，只有维护者能判断应保留哪一份内容。")
 
+PUSHED_AGAIN = Text("The tag {0} was pushed again while it was under test: it held {1}, and it holds {2} now.",
+                    "标签 {0} 在测试期间被重新推送：原先指向 {1}，现在指向 {2}。")
 OVERRUN = Text("The runs hold more GPU-hours than the cap of this bump allows, so what still ran was stopped.",
                "各次运行占用的 GPU 小时已超过本次升级的上限，因此仍在进行的运行已被停止。")
 
 
 def end(bump: Bump, outcome: Outcome, cause: Cause, *, why: Text | None = None, run: int | None = None,
-        wanted: Wanted | None = None, forecast: float | None = None) -> tuple[Action, ...]:
+        wanted: Wanted | None = None, forecast: float | None = None, successor: str | None = None,
+        by: str | None = None) -> tuple[Action, ...]:
     """Decides the outcome: told first, then remembered; the cleaning up is the next look's."""
-    ended = Ended(outcome=outcome, cause=cause, at=bump.now, why=why, run=run, wanted=wanted, forecast=forecast)
+    ended = Ended(outcome=outcome, cause=cause, at=bump.now, why=why, run=run, wanted=wanted, forecast=forecast,
+                  successor=successor, by=by)
     told = () if ENDINGS[outcome].pull != "close" else say(bump, "stop", report.stop(bump, ended))
     return (*told, Remember(fact=ended))
 
@@ -30,6 +35,14 @@ def end(bump: Bump, outcome: Outcome, cause: Cause, *, why: Text | None = None, 
 def taken(bump: Bump, outcome: Outcome) -> tuple[Action, ...]:
     """A person acted: what we own is stopped, what is theirs is left as they made it."""
     return end(bump, outcome, Cause.PERSON)
+
+
+def superseded(bump: Bump, digest: str) -> tuple[Action, ...]:
+    """The tag was pushed again: the image under test is no longer what it names, and what it names now is the next candidate."""
+    new = bump.subject.candidate.new
+    name = new.reference.text.partition("@")[0]
+    why = Text(PUSHED_AGAIN.en.format(name, new.digest, digest), PUSHED_AGAIN.zh.format(name, new.digest, digest))
+    return end(bump, Outcome.SUPERSEDED, Cause.NONE, why=why, successor=f"{name}@{digest}")
 
 
 def overrun(bump: Bump, run: Run) -> tuple[Action, ...]:

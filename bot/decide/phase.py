@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from msgspec import Struct
 
-from bot import budget
 from bot.decide.classes import weather
+from bot.decide.people import sweep_labels, taken_by_person
+from bot.decide.runs import (
+    failed_jobs,
+    gates_hold,
+    passed,
+    repeats,
+    smokes,
+    starting,
+    steps,
+    suspects,
+    sweep_of,
+)
 from bot.model.bump import Bump, Ended, Judged
 from bot.model.outcome import Outcome
-from bot.model.run import Job, Run
-
-GOOD = ("success", "skipped", "neutral")
-# How long a label may stand before the forge lists the run that it started: runs appear late, and a label put on again
-# in the meantime would start a second sweep and stop the first.
-LISTING = timedelta(minutes=15)
+from bot.model.run import Run
 
 
 class Opening(Struct, frozen=True):
@@ -28,10 +32,17 @@ class Taken(Struct, frozen=True):
     outcome: Outcome
 
 
+class Superseded(Struct, frozen=True):
+    """The candidate's tag holds another image now, and nothing more may be dispatched for the one it held."""
+
+    digest: str
+
+
 class SmokeDue(Struct, frozen=True):
-    """The head under test has had no smoke."""
+    """The head under test has had no smoke of this stage."""
 
     head: str
+    step: int = 1
 
 
 class Smoking(Struct, frozen=True):
@@ -71,6 +82,25 @@ class SweepBroken(Struct, frozen=True):
     judged: Judged
 
 
+class RepeatDue(Struct, frozen=True):
+    """The sweep is done and its verdict rests on points that one run alone does not settle."""
+
+    run: Run
+    judged: Judged
+
+
+class Repeating(Struct, frozen=True):
+    """Suspect points of the sweep `run` are measured again in `again`."""
+
+    run: Run
+    again: Run
+
+
+class RepeatBroken(Struct, frozen=True):
+    again: Run
+    judged: Judged
+
+
 class Swept(Struct, frozen=True):
     run: Run
     judged: Judged
@@ -86,8 +116,8 @@ class Over(Struct, frozen=True):
     """Nothing is left to do."""
 
 
-Phase = (Opening | Taken | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | SweepDue
-         | Sweeping | SweepBroken | Swept | Finishing | Over)
+Phase = (Opening | Taken | Superseded | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | SweepDue
+         | Sweeping | SweepBroken | RepeatDue | Repeating | RepeatBroken | Swept | Finishing | Over)
 
 
 def phase_of(bump: Bump) -> Phase:
@@ -102,144 +132,34 @@ def phase_of(bump: Bump) -> Phase:
     taken = taken_by_person(bump)
     if taken is not None:
         return Taken(taken)
-    return _smoke(bump) or _changelog(bump) or _sweep(bump)
+    return _superseded(bump) or _smoke(bump) or _changelog(bump) or _sweep(bump)
 
 
-def failed_jobs(run: Run) -> tuple[Job, ...]:
-    """Measuring jobs of the newest attempt that did not pass. Judged by job: a guest's run can fail on a broken collector."""
-    return tuple(job for job in run.latest_jobs if job.role != "other" and _bad(job))
-
-
-def passed(run: Run) -> bool:
-    """Whether a run is over, measured something, and no job that measures failed. A generator that finds no point and a
-    run cancelled in the queue are over without a failed job too, and neither has shown anything."""
-    measured = any(job.role != "other" and job.conclusion == "success" for job in run.latest_jobs)
-    return run.terminal and measured and not failed_jobs(run)
-
-
-def gates_hold(bump: Bump, run: Run) -> bool:
-    """Whether no gate beside the jobs' own (coverage, failed requests) is known to be broken by what the run measured."""
-    judged = bump.judged(run.id)
-    return not (judged and judged.gates)
-
-
-def rerunnable(run: Run) -> bool:
-    """Whether the forge has a job to run again; it refuses for a run whose every job passed, or that never had one."""
-    return any(_bad(job) for job in run.latest_jobs)
-
-
-def measures(run: Run) -> bool:
-    """Whether a run has jobs that measure: the seed's push run had none, since no label was on."""
-    return any(job.role != "other" and job.conclusion != "skipped" for job in run.jobs)
-
-
-def _bad(job: Job) -> bool:
-    return job.status == "completed" and job.conclusion not in GOOD
-
-
-def sweep_labels(bump: Bump) -> tuple[str, ...]:
-    """Sweep labels that are on the pull request now."""
-    pull, known = bump.world.pull, _sweep_names(bump)
-    return tuple(label for label in (pull.labels if pull else ()) if label in known)
-
-
-def _sweep_names(bump: Bump) -> set[str]:
-    return {bump.subject.rules.sweep.label, *bump.subject.rules.sweep.labels}
-
-
-def labelled_by(bump: Bump, label: str) -> str | None:
-    """Who put this label on last; None when the forge does not say."""
-    return next((said.by for said in reversed(bump.world.labellings) if said.label == label and said.added), None)
-
-
-def needs_approval(bump: Bump) -> bool:
-    """Whether the sweep waits for a person: one took its label off, or it costs more than the threshold and nobody with
-    a say has asked for it."""
-    if held(bump):
-        return True
-    above = bump.subject.limits.approve_above
-    if above is None or bump.memory.approvals or budget.price_sweep(bump) <= above:
-        return False
-    return all(labelled_by(bump, name) in (None, bump.world.me) for name in sweep_labels(bump))
-
-
-def held(bump: Bump) -> bool:
-    """Whether a person took the sweep label off last: the clean way to stop a sweep, so only a person puts it on again."""
-    names, me = _sweep_names(bump), bump.world.me
-    said = [one for one in bump.world.labellings if one.label in names]
-    return bool(said) and not sweep_labels(bump) and not said[-1].added and said[-1].by != me
-
-
-def starting(bump: Bump) -> bool:
-    """Whether a sweep label was put on a moment ago and the forge does not list the run yet that it starts."""
-    if bump.subject.rules.sweep.start != "label" or not bump.memory.heads:
-        return False
-    names = _sweep_names(bump)
-    put = [one.at for one in bump.world.labellings if one.label in names and one.added]
-    if not put or put[-1] < bump.memory.heads[-1].at or bump.now - put[-1] >= LISTING:
-        return False
-    return not any(run.stage == "sweep" and run.reason in ("label", "ready") and run.created >= put[-1] - timedelta(seconds=5)
-                   for run in bump.world.runs)
-
-
-def alive_sweeps(bump: Bump) -> tuple[Run, ...]:
-    """Runs on the present head that measure or are about to, the one to follow first, then newest first.
-
-    The seed had two for one head: the push's, which without a label measures nothing, and the label's, which cancelled it.
-    A run that measures is followed before a younger one that does not yet: any other label starts such a run too, in a
-    group of its own, and it ends with every job skipped.
-    """
-    begun = bump.subject.rules.sweep.start == "dispatch" or bool(sweep_labels(bump))
-    alive = [run for run in _sweeps(bump)
-             if not (run.terminal and run.conclusion in ("cancelled", "skipped"))
-             and (measures(run) or (begun and not run.terminal))]
-    return tuple(sorted(alive, key=lambda run: run.terminal or not measures(run)))
-
-
-def sweep_of(bump: Bump) -> Run | None:
-    """The sweep that stands for the present head: one that is alive or was judged, else one that somebody cancelled and
-    that can go on where it was, unless a person stopped it by taking its label off."""
-    alive = alive_sweeps(bump)
-    if alive:
-        return alive[0]
-    cut = () if held(bump) else tuple(run for run in _sweeps(bump) if measures(run) and rerunnable(run))
-    return cut[0] if cut else None
-
-
-def _sweeps(bump: Bump) -> tuple[Run, ...]:
-    """Sweeps of the present head, newest first."""
-    found = [run for run in bump.world.runs if run.stage == "sweep" and run.head == bump.head]
-    return tuple(sorted(found, key=lambda run: (run.created, run.id), reverse=True))
-
-
-def taken_by_person(bump: Bump) -> Outcome | None:
-    """How a person took the pull request over, if one did: merged, closed, pushed to, or labelled as theirs."""
-    pull = bump.world.pull
-    if pull is None:
+def _superseded(bump: Bump) -> Phase | None:
+    """A tag that was pushed again names other bytes: what the smoke has shown says nothing about them. A sweep of a pinned
+    digest that has begun measures what it was meant to, and goes on."""
+    candidate, digest = bump.subject.candidate, bump.world.tag_digest
+    if digest is None or digest == candidate.new.digest:
         return None
-    if pull.merged:
-        return Outcome.MERGED
-    if not pull.open:
-        return Outcome.CLOSED
-    if bump.world.foreign_head is not None or bump.subject.rules.handoff in pull.labels:
-        return Outcome.HANDED_OFF
-    return None
+    return None if "@" in candidate.text and sweep_of(bump) else Superseded(digest)
 
 
 def _smoke(bump: Bump) -> Phase | None:
-    head = bump.tested_head
-    runs = [run for run in bump.world.runs if run.stage == "smoke" and run.head == head]
-    if not runs:
-        return SmokeDue(head or "")
-    run = max(runs, key=lambda run: (run.created, run.id))
-    if not run.terminal:
-        return Smoking(run)
-    if passed(run) and gates_hold(bump, run):
-        return None
-    judged = bump.judged(run.id)
-    if judged is None and failed_jobs(run):
-        return Smoking(run)
-    return SmokeBroken(run, judged or Judged(run=run.id, head=run.head, seen=()))
+    """The first stage that has not passed."""
+    for step in steps(bump):
+        runs = smokes(bump, step)
+        if not runs:
+            return SmokeDue(bump.tested_head or "", step)
+        run = runs[0]
+        if not run.terminal:
+            return Smoking(run)
+        if passed(run) and gates_hold(bump, run):
+            continue
+        judged = bump.judged(run.id)
+        if judged is None and failed_jobs(run):
+            return Smoking(run)
+        return SmokeBroken(run, judged or Judged(run=run.id, head=run.head, seen=()))
+    return None
 
 
 def _changelog(bump: Bump) -> Phase | None:
@@ -269,7 +189,25 @@ def _sweep(bump: Bump) -> Phase:
         return SweepBroken(run, judged)
     if not run.terminal or judged is None:
         return Sweeping(run, judged)
-    return Swept(run, judged) if passed(run) and gates_hold(bump, run) else SweepBroken(run, judged)
+    if not (passed(run) and gates_hold(bump, run)):
+        return SweepBroken(run, judged)
+    return _repeat(bump, run, judged) or Swept(run, judged)
+
+
+def _repeat(bump: Bump, run: Run, judged: Judged) -> Phase | None:
+    """What the suspect points of a finished sweep ask for; nothing when there are none, or no repeat is left."""
+    runs = repeats(bump)
+    again = runs[0] if runs else None
+    if again is not None and not again.terminal:
+        return Repeating(run, again)
+    if not suspects(bump, judged):
+        return None
+    if again is not None and not (passed(again) and gates_hold(bump, again)):
+        found = bump.judged(again.id)
+        if found is None and failed_jobs(again):
+            return Repeating(run, again)
+        return RepeatBroken(again, found or Judged(run=again.id, head=again.head, seen=()))
+    return RepeatDue(run, judged) if len(runs) < bump.subject.limits.repeats else None
 
 
 def _gate_broken(run: Run, judged: Judged) -> bool:

@@ -34,6 +34,17 @@ def tomorrow(bump: Bump) -> tuple[Say, ...]:
     return say(bump, "status", report.status(bump, about="day-cap", by=None))
 
 
+def goes_on(bump: Bump) -> tuple[Say, ...]:
+    """What the bot said it waits for is there: a comment that still says so would have people press a button again."""
+    return say(bump, "status", report.status(bump, about="goes-on", by=None)) if bump.told("status") else ()
+
+
+def day_begins(bump: Bump) -> tuple[Say, ...]:
+    """As `goes_on`, where it was a new day that was waited for: an early sweep label still waits for its smoke then."""
+    told = bump.told("status")
+    return goes_on(bump) if told and told.digest == digest(report.status(bump, about="day-cap", by=None)) else ()
+
+
 def with_body(bump: Bump, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """The pull request's body follows whatever is being done, so that its state line never lags a whole wake behind."""
     if not actions or any(isinstance(action, OpenPull) for action in actions) or bump.world.pull is None:

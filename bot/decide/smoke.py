@@ -1,28 +1,32 @@
-"""The targeted smoke: dispatched for one exact head, judged by job; what its failure calls for is `answer`'s."""
+"""The targeted smoke: dispatched for one exact head, stage by stage, judged by job; what its failure calls for is
+`answer`'s."""
 
 from __future__ import annotations
 
 from bot import budget
 from bot.decide import ending, report
 from bot.decide.answer import respond
-from bot.decide.phase import measures
 from bot.decide.progress import attempt_slot
-from bot.decide.say import say, tomorrow
-from bot.decide.starting import dispatch, labels_off, strays
+from bot.decide.runs import measures, smokes
+from bot.decide.say import day_begins, say, tomorrow
+from bot.decide.starting import dispatch_smoke, labels_off, strays
 from bot.model.action import Action, Cancel, Remember
 from bot.model.bump import Approval, Bump, Judged
 from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
 
 
-def due(bump: Bump, head: str) -> tuple[Action, ...]:
-    """Dispatches the smoke, unless it cannot be paid; runs on an older head are stopped first."""
-    before, price = (*strays(bump), *early_label(bump)), budget.price_smoke(bump)
+def due(bump: Bump, head: str, step: int) -> tuple[Action, ...]:
+    """Dispatches the stage of the smoke whose turn it is, unless it cannot be paid; runs on an older head are stopped first,
+    and the attempt's comment says what the stage before has shown."""
+    done = smokes(bump)
+    told = say(bump, attempt_slot(bump), report.attempt(bump, done[0], next_="smoke-next")) if done else ()
+    before, price = (*strays(bump), *early_label(bump), *told), budget.price_smoke(bump, step)
     if not budget.affords(bump, price):
         return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price))
     if not budget.today(bump, price):
         return (*before, *tomorrow(bump))
-    return (*before, dispatch(bump, head, price))
+    return (*before, *day_begins(bump), dispatch_smoke(bump, head, step, price))
 
 
 def running(bump: Bump, run: Run) -> tuple[Action, ...]:
@@ -44,9 +48,7 @@ def passed(bump: Bump) -> tuple[Action, ...]:
     """The attempt's comment once its smoke has passed; after our changelog or sync commit it stands already."""
     if bump.memory.heads[-1].why in ("changelog", "sync"):
         return ()
-    runs = [run for run in bump.world.runs if run.stage == "smoke" and run.head == bump.tested_head]
-    run = max(runs, key=lambda run: (run.created, run.id))
-    return say(bump, attempt_slot(bump), report.attempt(bump, run, next_="sweep"))
+    return say(bump, attempt_slot(bump), report.attempt(bump, smokes(bump)[0], next_="sweep"))
 
 
 def early_label(bump: Bump) -> tuple[Action, ...]:

@@ -2,65 +2,84 @@
 
 from __future__ import annotations
 
-from bot.decide.phase import labelled_by, sweep_labels
+import re
+from collections.abc import Mapping, Sequence
+
+from bot import budget
+from bot.decide.people import fail_fast, labelled_by, sweep_labels
 from bot.model.action import Action, Cancel, Dispatch, Label, Remember, Unlabel
-from bot.model.bump import Approval, Bump
+from bot.model.bump import Approval, Bump, Smoke, Sweep
+from bot.model.recipe import Point
 from bot.model.run import Stage
 
 
-def dispatch(bump: Bump, head: str, gpu_hours: float = 0.0) -> Dispatch:
-    """The smoke of one head; `gpu_hours` is what it is expected to hold."""
-    smoke, recipe = bump.subject.rules.smoke, bump.subject.family[0]
-    nonce = _nonce(bump, "smoke", head)
-    words = {"key": recipe.key, "keys": _keys(bump), "file": recipe.file, "arguments": " ".join(smoke.arguments),
-             "head": head, "nonce": nonce}
-    inputs = {name: fill(value, words) for name, value in smoke.inputs.items()}
-    return Dispatch(workflow=smoke.workflow, ref=smoke.ref, inputs=inputs, nonce=nonce, head=head, gpu_hours=gpu_hours)
+def dispatch_smoke(bump: Bump, head: str, step: int, gpu_hours: float = 0.0) -> Dispatch:
+    """One stage of the smoke of one head; `gpu_hours` is what it is expected to hold."""
+    rules = bump.subject.rules.smoke
+    name = rules.stages[step - 1] if step <= len(rules.stages) else ""
+    return _dispatch(bump, rules, "smoke", step, head, budget.smoke_points(bump, step), rules.arguments.get(name, ()), gpu_hours)
+
+
+def dispatch_repeat(bump: Bump, head: str, points: Sequence[Point], gpu_hours: float) -> Dispatch:
+    """Points of a finished sweep once more, by the workflow that runs the smoke."""
+    rules = bump.subject.rules.smoke
+    return _dispatch(bump, rules, "repeat", 1, head, points, rules.arguments.get("repeat", ()), gpu_hours)
 
 
 def dispatch_sweep(bump: Bump, head: str, gpu_hours: float) -> Dispatch:
     """The full sweep of one head, where no label starts it."""
-    rules, nonce = bump.subject.rules.sweep, _nonce(bump, "sweep", head)
-    words = {"head": head, "nonce": nonce, "key": bump.subject.family[0].key, "keys": _keys(bump)}
-    inputs = {name: fill(value, words) for name, value in rules.inputs.items()}
+    return _dispatch(bump, bump.subject.rules.sweep, "sweep", 1, head, (), (), gpu_hours)
+
+
+def _dispatch(bump: Bump, rules: Smoke | Sweep, stage: Stage, step: int, head: str, points: Sequence[Point],
+              arguments: Sequence[str], gpu_hours: float) -> Dispatch:
+    """`points` none is all of them. An input that comes out empty is left out: what it means then is the workflow's own."""
+    recipe, nonce = bump.subject.family[0], _nonce(bump, stage, step, head)
+    limits = sorted({point.eval.limit for point in points if point.eval and point.eval.limit})
+    concurrencies = " ".join(map(str, sorted({point.concurrency for point in points})))
+    words = {
+        "key": recipe.key, "keys": " ".join(member.key for member in bump.subject.family), "file": recipe.file, "head": head,
+        "nonce": nonce, "arguments": " ".join(fill(one, {"concurrencies": concurrencies}) for one in arguments),
+        "points": " ".join(point.id for point in points), "eval-limit": str(limits[0]) if limits else "",
+        "fail-fast": "true" if stage != "sweep" or fail_fast(bump) else "false",
+    }
+    filled = {name: fill(value, words).strip() for name, value in rules.inputs.items()}
+    inputs = {name: value for name, value in filled.items() if value}
     return Dispatch(workflow=rules.workflow, ref=rules.ref, inputs=inputs, nonce=nonce, head=head, gpu_hours=gpu_hours)
 
 
 def relabel(bump: Bump, head: str, gpu_hours: float) -> tuple[Action, ...]:
     """The sweep label, taken off first where it is already on: only putting it on starts anything."""
-    on = sweep_labels(bump)
-    name = on[0] if on else bump.subject.rules.sweep.label
-    return (*labels_off(bump), Label(name=name, head=head, gpu_hours=gpu_hours))
+    on, rules = sweep_labels(bump), bump.subject.rules.sweep
+    quick = rules.fail_fast[0] if rules.fail_fast and fail_fast(bump) else rules.label
+    return (*labels_off(bump), Label(name=on[0] if on else quick, head=head, gpu_hours=gpu_hours))
 
 
 def labels_off(bump: Bump) -> tuple[Action, ...]:
     """The sweep labels taken off, where they start something by themselves; a person's wish for a sweep is kept."""
-    on = sweep_labels(bump) if bump.subject.rules.sweep.start == "label" else ()
-    people = [by for name in on if (by := labelled_by(bump, name)) not in (None, bump.world.me)]
+    rules = bump.subject.rules.sweep
+    on = sweep_labels(bump) if rules.start == "label" else ()
+    people = [(by, name in rules.fail_fast) for name in on if (by := labelled_by(bump, name)) not in (None, bump.world.me)]
     kept = people[:1] if not bump.memory.approvals else ()
-    return (*(Remember(fact=Approval(by=by, at=bump.now)) for by in kept if by), *(Unlabel(name=name) for name in on))
+    wishes = (Remember(fact=Approval(by=by, at=bump.now, fail_fast=quick)) for by, quick in kept if by)
+    return (*wishes, *(Unlabel(name=name) for name in on))
 
 
 def strays(bump: Bump) -> tuple[Action, ...]:
     """Runs of ours that still hold GPUs for a head that is not under test any more: a changelog commit leaves the smoke
     of the head before it valid, but not a sweep."""
-    current = {"smoke": bump.tested_head, "sweep": bump.head}
+    current: Mapping[Stage, str | None] = {"smoke": bump.tested_head, "sweep": bump.head, "repeat": bump.head}
     return tuple(Cancel(run=run.id) for run in bump.world.runs if not run.terminal and run.head != current[run.stage])
 
 
-def _nonce(bump: Bump, stage: Stage, head: str) -> str:
+def _nonce(bump: Bump, stage: Stage, step: int, head: str) -> str:
     """The same facts give the same nonce, so a dispatch that timed out after it took effect is found again. A run of this
     head that is over without anything to run again makes the next number."""
-    over = sum(run.stage == stage and run.head == head and run.terminal for run in bump.world.runs)
-    return f"bumpbot-{bump.id}-{stage}-{bump.memory.repairs_used + over}-{head[:12]}"
+    over = sum((run.stage, run.step, run.head) == (stage, step, head) and run.terminal for run in bump.world.runs)
+    word = f"{stage}{step}" if stage == "smoke" else stage
+    return f"bumpbot-{bump.id}-{word}-{bump.memory.repairs_used + over}-{head[:12]}"
 
 
-def _keys(bump: Bump) -> str:
-    return " ".join(recipe.key for recipe in bump.subject.family)
-
-
-def fill(template: str, words: dict[str, str]) -> str:
+def fill(template: str, words: Mapping[str, str]) -> str:
     """Replaces {name} by its word and leaves every other brace alone."""
-    for name, word in words.items():
-        template = template.replace("{" + name + "}", word)
-    return template
+    return re.sub(r"\{([a-z-]+)\}", lambda found: words.get(found[1], found[0]), template)

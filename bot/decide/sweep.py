@@ -5,11 +5,12 @@ from __future__ import annotations
 from bot import budget
 from bot.decide import ending, report
 from bot.decide.answer import respond
-from bot.decide.phase import alive_sweeps, held, measures, needs_approval
+from bot.decide.people import held, needs_approval
 from bot.decide.progress import news, sweep_slot
-from bot.decide.say import say, tomorrow
+from bot.decide.runs import alive_sweeps, measures, suspects
+from bot.decide.say import goes_on, say, tomorrow
 from bot.decide.smoke import passed
-from bot.decide.starting import dispatch_sweep, relabel, strays
+from bot.decide.starting import dispatch_repeat, dispatch_sweep, relabel, strays
 from bot.model.action import Action, Cancel, SetDraft
 from bot.model.bump import Bump, Judged
 from bot.model.outcome import Cause, Outcome
@@ -18,6 +19,8 @@ from bot.model.text import Text
 
 NOTHING_BEGAN = Text("The sweep was asked for again and again, and none began to measure.",
                      "已多次请求扫描，但没有任何扫描开始测量。")
+NO_REPEAT = Text("One run alone does not settle the suspect points, and a repeat of about {:.1f} GPU-h cannot be paid.",
+                 "单次运行不足以判定可疑测点，而重复测量约需 {:.1f} GPU 小时，已超出预算。")
 
 
 def due(bump: Bump, head: str) -> tuple[Action, ...]:
@@ -35,9 +38,8 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
     ready = () if rules.drafts or not pull.draft else (SetDraft(draft=False, head=head),)
     if not budget.today(bump, price):
         return (*before, *tomorrow(bump))
-    if rules.start == "label":
-        return (*before, *ready, *relabel(bump, head, price))
-    return (*before, *ready, dispatch_sweep(bump, head, price))
+    started = relabel(bump, head, price) if rules.start == "label" else (dispatch_sweep(bump, head, price),)
+    return (*before, *ready, *goes_on(bump), *started)
 
 
 def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
@@ -57,6 +59,32 @@ def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     return respond(bump, run, judged)
 
 
+def repeat_due(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
+    """The suspect points once more: "regressed" is said of no image on one run alone. What cannot be paid stays unsettled."""
+    points = suspects(bump, judged)
+    price = budget.price(bump, points)
+    if not budget.affords(bump, price):
+        why = Text(NO_REPEAT.en.format(price), NO_REPEAT.zh.format(price))
+        return (*_told(bump, run, passed=True), *ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why))
+    if not budget.today(bump, price):
+        return tomorrow(bump)
+    return (*_told(bump, run, passed=None), dispatch_repeat(bump, run.head, points, price))
+
+
+def repeating(bump: Bump, run: Run, again: Run) -> tuple[Action, ...]:
+    """Waits for the repeat; an older one that a late answer left running is stopped."""
+    if not again.terminal and budget.overrun(bump):
+        return ending.overrun(bump, again)
+    doubles = tuple(Cancel(run=other.id) for other in bump.world.runs
+                    if other.stage == "repeat" and other.head == run.head and other.id != again.id and not other.terminal)
+    return (*strays(bump), *doubles, *say(bump, sweep_slot(bump), report.sweep(bump, run, passed=None), waiting=True))
+
+
+def _told(bump: Bump, run: Run, *, passed: bool | None) -> tuple[Action, ...]:
+    fresh = news(bump, run)
+    return say(bump, sweep_slot(bump), report.sweep(bump, run, passed=passed, update=fresh), update=fresh)
+
+
 def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     """Every job passed and every gate holds: the verdict decides."""
     verdict = judged.verdict.verdict if judged.verdict else "inconclusive"
@@ -66,9 +94,7 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
         "regressed": Outcome.REGRESSED,
         "inconclusive": Outcome.UNCERTAIN,
     }[verdict]
-    fresh = news(bump, run)
-    told = say(bump, sweep_slot(bump), report.sweep(bump, run, passed=True, update=fresh), update=fresh)
-    return (*told, *ending.end(bump, outcome, Cause.VERDICT, run=run.id))
+    return (*_told(bump, run, passed=True), *ending.end(bump, outcome, Cause.VERDICT, run=run.id))
 
 
 def _tries(bump: Bump, head: str) -> int:

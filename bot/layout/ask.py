@@ -12,9 +12,10 @@ _NO_HARDWARE = Hardware()
 
 
 def hardware(layout: Layout, runner: str) -> Hardware:
-    """What runs under a runner label: the entry of that name, else of its longest part (`b200-dgxc` before `b200`)."""
-    words = runner.removeprefix("cluster:").split("-")
-    names = ("-".join(words[:end]) for end in range(len(words), 0, -1))
+    """What runs under a runner's labels (`self-hosted,h200`): the entry of one, else of its longest part (`b200-dgxc` before
+    `b200`)."""
+    labels = [label.strip().removeprefix("cluster:").split("-") for label in runner.split(",")]
+    names = ("-".join(words[:end]) for words in labels for end in range(len(words), 0, -1))
     return next((layout.hardware[name] for name in names if name in layout.hardware), _NO_HARDWARE)
 
 
@@ -46,12 +47,11 @@ def rules(layout: Layout, *, branch: str) -> bump.Rules:
     """The layout as the facts of one bump, whose branch is `branch` (full name)."""
     smoke, sweep = layout.smoke, layout.sweep
     return bump.Rules(
-        smoke=bump.Smoke(workflow=smoke.workflow if smoke else "", ref=smoke.ref if smoke else layout.base,
-                         inputs=smoke.inputs if smoke else {}, arguments=smoke.arguments if smoke else ()),
-        sweep=bump.Sweep(workflow=sweep.workflow if sweep else "", start=sweep.start if sweep else "dispatch",
-                         label=sweep.label if sweep else "", drafts=sweep.drafts if sweep else True,
-                         labels=sweep.primary if sweep else (), ref=sweep.ref if sweep else layout.base,
-                         inputs=sweep.inputs if sweep else {}),
+        smoke=bump.Smoke(workflow=smoke.workflow, ref=smoke.ref, inputs=smoke.inputs, stages=smoke.stages,
+                         arguments=smoke.arguments, label=smoke.label) if smoke else bump.Smoke(workflow="", ref=layout.base),
+        sweep=bump.Sweep(workflow=sweep.workflow, start=sweep.start, label=sweep.label, drafts=sweep.drafts, labels=sweep.primary,
+                         fail_fast=sweep.fail_fast, ref=sweep.ref, inputs=sweep.inputs)
+        if sweep else bump.Sweep(workflow="", start="dispatch", label="", ref=layout.base),
         branch=branch, base=layout.base, changelog=layout.changelog is not None, style=layout.style,
         handoff=layout.handoff, hosts=layout.publish.hosts, repository=layout.repository)
 

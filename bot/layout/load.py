@@ -14,7 +14,8 @@ from bot.layout.records import Layout
 
 Lines = Mapping[tuple[str | int, ...], int]
 _HOLE = re.compile(r"\{([^{}]*)\}")
-_INPUT_HOLES = frozenset({"key", "keys", "file", "arguments", "head", "nonce", "number"})
+_INPUT_HOLES = frozenset({"key", "keys", "file", "arguments", "points", "eval-limit", "fail-fast", "head", "nonce"})
+_ARGUMENT_HOLES = frozenset({"concurrencies"})
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*[/-]?\Z")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+\Z")
 _URL = re.compile(r"(https://[^\s?#@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/[^\s?#@]*)?)\Z")
@@ -93,14 +94,24 @@ def _workflows(layout: Layout) -> Iterator[Fault]:
         if not part.workflow:
             yield (name, "workflow"), "no workflow is named", "give its file name"
         for key, template in part.inputs.items():
-            for hole in _HOLE.findall(template):
-                if hole not in _INPUT_HOLES:
-                    yield ((name, "inputs", key), f"{{{hole}}} is not known",
-                           "known: " + " ".join(f"{{{word}}}" for word in sorted(_INPUT_HOLES)))
+            yield from _holes((name, "inputs", key), template, _INPUT_HOLES)
+    for key, words in layout.smoke.arguments.items() if layout.smoke else ():
+        for at, template in enumerate(words):
+            yield from _holes(("smoke", "arguments", key, at), template, _ARGUMENT_HOLES)
     if layout.sweep and layout.sweep.start == "label" and not layout.sweep.label:
         yield ("sweep", "label"), "a sweep by label needs the label", "name it"
     if layout.sweep and layout.sweep.primary and layout.sweep.label not in layout.sweep.primary:
         yield ("sweep", "label"), "is not among the primary labels", "name one of `primary`"
+    for at, name in enumerate(layout.sweep.fail_fast if layout.sweep else ()):
+        if name not in (layout.sweep.label, *layout.sweep.primary):
+            yield ("sweep", "fail-fast", at), "is not among the primary labels", "name one of `primary`"
+
+
+def _holes(place: tuple[str | int, ...], template: str, known: frozenset[str]) -> Iterator[Fault]:
+    """Names in braces that nothing fills."""
+    for hole in _HOLE.findall(template):
+        if hole not in known:
+            yield place, f"{{{hole}}} is not known", "known: " + " ".join(f"{{{word}}}" for word in sorted(known))
 
 
 def _changelog(layout: Layout) -> Iterator[Fault]:

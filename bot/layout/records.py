@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
+StageName = Literal["evals", "lowest", "highest", "trim"]
 
 
 class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
@@ -64,25 +65,30 @@ class Families(_Record, kw_only=True):
 
 
 class Smoke(_Record, kw_only=True):
-    """How a smoke is dispatched, and what it runs.
+    """How a smoke is dispatched, stage by stage, and what it runs.
 
-    `inputs` are templates of {key} {keys} {file} {arguments} {head} {nonce}; `title` is how the run's name shows on the forge,
-    by which it is found again; `stages` are what is run, cheapest information first.
+    `inputs` are templates of {key} {keys} {file} {arguments} {points} {eval-limit} {fail-fast} {head} {nonce}, and left out
+    where they come out empty; `title` is how the run's name shows on the forge, by which it is found again; `stages` are what
+    is run, cheapest information first (`trim` is the lowest point and its eval in one run, where the guest trims itself);
+    `arguments` end the generator command of a stage, or of a `repeat`, and may hold {concurrencies}; `label` asks for the
+    smoke again.
     """
 
     workflow: str = ""
     ref: str = "main"
     title: str = ""
     inputs: dict[str, str] = {}
-    arguments: tuple[Text, ...] = ()
-    stages: tuple[Literal["evals", "lowest", "highest"], ...] = ("evals", "lowest", "highest")
+    arguments: dict[StageName | Literal["repeat"], tuple[Text, ...]] = {}
+    stages: Annotated[tuple[StageName, ...], Meta(min_length=1, max_length=3)] = ("evals", "lowest", "highest")
+    label: str = ""
     eval_sample: Annotated[int, Meta(ge=1)] = 50
 
 
 class Sweep(_Record, kw_only=True):
     """How the full sweep starts, and which labels of the guest mean what.
 
-    `primary` labels start one (exactly one may be present), `modifiers` change it; `drafts` whether a draft sweeps;
+    `primary` labels start one (exactly one may be present), `modifiers` change it; `fail-fast` are those of the primary ones
+    whose sweep stops at the first job that fails; `drafts` whether a draft sweeps;
     `needs` is a file whose change a pull request must hold for any sweep to start.
     """
 
@@ -91,6 +97,7 @@ class Sweep(_Record, kw_only=True):
     label: str = ""
     primary: tuple[Text, ...] = ()
     modifiers: tuple[Text, ...] = ()
+    fail_fast: tuple[Text, ...] = ()
     drafts: bool = True
     needs: str = ""
     ref: str = "main"
@@ -160,6 +167,7 @@ class Limits(_Record, kw_only=True):
 
     repairs: Count = 5
     infrastructure_retries: Count = 2
+    repeats: Count = 2
     gpu_hours: float | None = None
     gpu_hours_per_day: float | None = None
     approve_above: float | None = None
@@ -170,7 +178,7 @@ class Limits(_Record, kw_only=True):
 class Layout(_Record, kw_only=True):
     """One repository's layout, presets filled in. Paths use `/` and start at the repository's root.
 
-    `jobs` reads a measuring job's name: the group `concurrency`, and `eval` where the job is an eval's.
+    `jobs` reads a measuring job's name: the group `concurrency`, `eval` where the job is an eval's, `recipe` where it tells.
     """
 
     version: Literal[1] = 1

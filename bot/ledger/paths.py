@@ -11,6 +11,7 @@ from bot.model.ledger import Snapshot
 
 BRANCH = "bumpbot/ledger"
 OPEN_BUMPS = "caps/open.json"
+NEXT = "next"
 ONCE = ("bumps/", "ended/", "memory/", "results/")
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
 _ENTRY = re.compile(r"(?:bumps|ended/\d{4})/(?P<bump>[^/]+)/(?P<n>[1-9]\d{0,8})\.json")
@@ -27,6 +28,11 @@ def _named(folder: str, name: str) -> str:
 def claim_path(recipe: str) -> str:
     """The file that says which bump may move a recipe (`Held`)."""
     return _named("claims", recipe)
+
+
+def next_path(recipe: str) -> str:
+    """The file that names a recipe's next candidate, left by the bump that it superseded (`Successor`)."""
+    return _named(NEXT, recipe)
 
 
 def day_path(cluster: str, day: date) -> str:

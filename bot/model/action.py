@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
-from bot.model.bump import Approval, Ended, HeadWhy, Update, Wanted
+from bot.model.bump import Approval, Asked, Ended, HeadWhy, Update, Wanted
 from bot.model.record import Record
 
 
@@ -80,20 +82,34 @@ class ClosePull(_Action, frozen=True, kw_only=True, tag="close"):
     """Closes the pull request; the branch stays."""
 
 
+class React(_Action, frozen=True, kw_only=True, tag="react"):
+    """A reaction to a comment: that a command was seen and obeyed, or was not. The forge keeps one of a kind."""
+
+    comment: int
+    content: Literal["+1", "-1", "eyes", "confused"]
+
+
 class Remember(_Action, frozen=True, kw_only=True, tag="remember"):
     """A fact that cannot be derived again."""
 
-    fact: Approval | Ended
+    fact: Approval | Asked | Ended
 
 
-Action = Push | OpenPull | Say | Dispatch | Rerun | Cancel | Label | Unlabel | SetDraft | ClosePull | Remember
+Action = Push | OpenPull | Say | Dispatch | Rerun | Cancel | Label | Unlabel | SetDraft | ClosePull | React | Remember
+
+
+def tag(action: Action) -> str:
+    """The action's word, as the ledger writes it and the glossary tells it."""
+    return str(action.__struct_config__.tag)
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What came of the action at `index` of its claim. Not ok means: looked again, did not act, `detail` says why."""
+    """What came of the action at `index` of its claim. Not ok means: looked again, did not act, `detail` says why;
+    `withheld`: the mode does not allow it."""
 
     index: int
     ok: bool
+    withheld: bool = False
     detail: str = ""
     head: str | None = None
     pull: int | None = None

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from bot.model.forge import Labelling, Pull
 from bot.model.image import Candidate
+from bot.model.order import Order
 from bot.model.outcome import Cause, Outcome
-from bot.model.recipe import KeyChange, Recipe, Scope, Site
+from bot.model.recipe import KeyChange, Point, Recipe, Scope, Site
 from bot.model.result import Accounting, Baseline, Row, Samples, Score, Verdict
 from bot.model.run import Run, Triage
 from bot.model.text import Text
@@ -24,25 +25,31 @@ HeadWhy = Literal["proposal", "repair", "changelog", "sync"]
 
 
 class Smoke(Struct, frozen=True, kw_only=True):
-    """How a smoke starts: one dispatch of a workflow of the default branch.
+    """How a smoke starts: a dispatch of a workflow of the default branch for each of its stages, one after the other.
 
-    Inputs are templates of {key} (the first recipe), {keys} (the family), {file}, {arguments}, {head} and {nonce}.
+    Inputs are templates of {key} (the first recipe), {keys} (the family), {file}, {arguments}, {points}, {eval-limit},
+    {fail-fast}, {head} and {nonce}; `arguments` are those of a stage, by its name, and of a `repeat`, with {concurrencies}.
+    `label` asks for the smoke again, where the layout has one.
     """
 
     workflow: str
     ref: str
     inputs: dict[str, str] = {}
-    arguments: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ("trim",)
+    arguments: dict[str, tuple[str, ...]] = {}
+    label: str = ""
 
 
 class Sweep(Struct, frozen=True, kw_only=True):
-    """How the full sweep starts: by a label on the pull request (a guest's rule), or by our own dispatch."""
+    """How the full sweep starts: by a label on the pull request (a guest's rule), or by our own dispatch. Of its labels those
+    in `fail_fast` ask for one that stops at the first job that fails."""
 
     workflow: str
     start: Literal["label", "dispatch"] = "label"
     label: str = "full-sweep-enabled"
     drafts: bool = True
     labels: tuple[str, ...] = ()
+    fail_fast: tuple[str, ...] = ()
     ref: str = "main"
     inputs: dict[str, str] = {}
 
@@ -69,6 +76,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     repairs: int = 5
     infrastructure_retries: int = 2
+    repeats: int = 2
     gpu_hours: float | None = None
     gpu_hours_per_day: float | None = None
     approve_above: float | None = None
@@ -79,12 +87,13 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What planning found, frozen at the proposal."""
+    """What planning found, frozen at the proposal. `smoke` are the points of the smoke, each with its stage."""
 
     title: Text
     sites: tuple[Site, ...]
     scope: Scope
     diff: str
+    smoke: tuple[Point, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     baseline: Baseline | None = None
     missing_baseline: str | None = None
@@ -120,10 +129,12 @@ class JobFailure(Struct, frozen=True, kw_only=True):
     minutes: float
     triage: Triage
     nodes: tuple[str, ...] = ()
+    recipe: str = ""
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on.
+    """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on, `beside` those of the
+    repeats that its verdict was made with.
 
     `gates` are those that do not hold beside evals (`coverage:c16`, `failed-requests:c8`), a value behind the colon.
     """
@@ -131,6 +142,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     run: int
     head: str
     seen: tuple[int, ...]
+    beside: tuple[int, ...] = ()
     failures: tuple[JobFailure, ...] = ()
     rows: tuple[Row, ...] = ()
     accounting: tuple[Accounting, ...] = ()
@@ -186,14 +198,28 @@ class Told(Struct, frozen=True, kw_only=True):
 
 
 class Approval(Struct, frozen=True, kw_only=True, tag="approval", tag_field="fact"):
-    """A person with write access asked for the sweep (by label), which we keep until it can start."""
+    """A person with write access asked for the sweep (by label or command), which we keep until it can start; `fail_fast`:
+    one that stops at the first job that fails."""
 
     by: str
     at: datetime
+    fail_fast: bool = False
+    comment: int | None = None
+
+
+class Asked(Struct, frozen=True, kw_only=True, tag="asked", tag_field="fact"):
+    """A person with write access asked for the smoke again, or for what failed to run once more; `comment` is the command's,
+    None where a label asked."""
+
+    what: Literal["smoke", "retry"]
+    by: str
+    at: datetime
+    comment: int | None = None
 
 
 class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
-    """The outcome as it was decided; cleaning up comes after. `wanted` names what would have been next."""
+    """The outcome as it was decided; cleaning up comes after. `wanted` names the repair that would have been next,
+    `successor` the reference that is the next candidate, `by` the person who ended it."""
 
     outcome: Outcome
     cause: Cause
@@ -202,6 +228,8 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     run: int | None = None
     wanted: Wanted | None = None
     forecast: float | None = None
+    successor: str | None = None
+    by: str | None = None
 
 
 class Memory(Struct, frozen=True, kw_only=True):
@@ -213,6 +241,7 @@ class Memory(Struct, frozen=True, kw_only=True):
     applied: tuple[Wanted, ...] = ()
     told: tuple[Told, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    asked: tuple[Asked, ...] = ()
     ended: Ended | None = None
     closed: bool = False
 
@@ -223,7 +252,9 @@ class Memory(Struct, frozen=True, kw_only=True):
 
 
 class World(Struct, frozen=True, kw_only=True):
-    """What the forge and the branch hold now; `promised_today` are GPU-hours that all bumps promised on the cluster."""
+    """What the forge and the branch hold now; `promised_today` are GPU-hours that all bumps promised on the cluster, `orders`
+    the slash commands found in comments, oldest first, answered or not, `tag_digest` what the registry holds under the
+    candidate's tag, None where it was not asked or has none."""
 
     pull: Pull | None = None
     foreign_head: str | None = None
@@ -231,9 +262,11 @@ class World(Struct, frozen=True, kw_only=True):
     runs: tuple[Run, ...] = ()
     changelog: Literal["absent", "present", "behind", "blocked", "none"] = "absent"
     labellings: tuple[Labelling, ...] = ()
+    orders: tuple[Order, ...] = ()
     me: str = ""
     wanted: Wanted | None = None
     promised_today: float = 0.0
+    tag_digest: str | None = None
 
 
 class Bump(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 Permission = Literal["admin", "maintain", "write", "triage", "read", "none"]
+WRITERS: tuple[Permission, ...] = ("admin", "maintain", "write")
 
 
 class Pull(Struct, frozen=True, kw_only=True):
@@ -80,10 +81,14 @@ class Artifact(Struct, frozen=True, kw_only=True):
 
 
 class Labelling(Struct, frozen=True, kw_only=True):
-    """A label put on (`added`) or taken off, by whom, when; with `ready`, and no label, the mark as ready for review."""
+    """A label put on (`added`) or taken off, by whom, when; with `ready`, and no label, the mark as ready for review.
+
+    `write`: whether whoever did it had write access when we first saw it; triage alone may label, and spends nothing.
+    """
 
     label: str
     by: str
     at: datetime
     added: bool
     ready: bool = False
+    write: bool = True

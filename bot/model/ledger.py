@@ -96,6 +96,15 @@ class Held(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     at: datetime
 
 
+class Successor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`next/<recipe>.json`: the image that is to be tried next, because the tag under test was pushed again."""
+
+    recipe: str
+    image: str
+    of: str
+    at: datetime
+
+
 class OpenBumps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`caps/open.json`: the bumps that count against the cap on open ones, sorted."""
 

@@ -8,6 +8,19 @@ from msgspec import Struct
 
 from bot.model.bump import Update
 from bot.model.image import Resolved
+from bot.model.lines import (
+    AttemptLine,
+    BaselineBlock,
+    CommandLine,
+    Failure,
+    Follow,
+    Regression,
+    RunLine,
+    StageLine,
+    State,
+    SummaryLine,
+    Table,
+)
 from bot.model.outcome import Cause, Mover, Outcome
 from bot.model.result import Accounting, Score
 from bot.model.text import Text
@@ -18,94 +31,11 @@ class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
     pass
 
 
-class State(Struct, frozen=True, kw_only=True):
-    """The state line. `phase` is a word of the glossary; GPU-hours are spent ones; `cap` None is none."""
-
-    phase: str
-    next: Mover
-    repairs: int
-    repairs_max: int
-    gpu_hours: float
-    cap: float | None = None
-
-
-class Cell(Struct, frozen=True, kw_only=True):
-    """One metric at one point: old and new, unrounded; `missing` says why one of them is absent."""
-
-    metric: str
-    old: float | None = None
-    new: float | None = None
-    missing: str | None = None
-
-
-class Line(Struct, frozen=True, kw_only=True):
-    concurrency: int
-    cells: tuple[Cell, ...]
-
-
-class Table(Struct, frozen=True, kw_only=True):
-    """Points side by side. `runs` are the sources of the new values, `baseline_run` of the old ones."""
-
-    metrics: tuple[str, ...]
-    lines: tuple[Line, ...]
-    runs: tuple[int, ...] = ()
-    baseline_run: int | None = None
-
-
-class RunLine(Struct, frozen=True, kw_only=True):
-    """A run of ours and why it exists. `attempt` is its newest."""
-
-    id: int
-    attempt: int
-    workflow: str
-    reason: str
-    created: datetime
-    conclusion: str | None
-    gpu_hours: float
-    url: str
-
-
-class AttemptLine(Struct, frozen=True, kw_only=True):
-    """One line an attempt in the pull request's body. `number` 0 is the initial attempt, None the final full sweep."""
-
-    number: int | None
-    head: str
-    run: int | None
-    attempt: int | None
-    result: str
-    gpu_hours: float
-
-
-class Failure(Struct, frozen=True, kw_only=True):
-    """A failed job as people may read it: our own wording, an alias for the node, the cause in both languages."""
-
-    job: str
-    minutes: float
-    class_: str | None
-    excerpt: str | None
-    file: str | None
-    node: str | None
-    cause: Text | None
-    retried: bool = False
-
-
-class BaselineBlock(Struct, frozen=True, kw_only=True):
-    date: str
-    run: int | None
-    attempt: int | None
-    head: str | None
-    pull: int | None
-    fingerprint: str | None
-    table: Table
-    scores: tuple[Score, ...] = ()
-    notes: tuple[str, ...] = ()
-    source: str = ""
-
-
 class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
-    """The pull request's body."""
+    """The pull request's body. `beside` are the other recipes of the family."""
 
     recipe: str
+    beside: tuple[str, ...]
     engine: str
     old: Resolved
     new: Resolved
@@ -140,7 +70,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     why: Text | None
     serving_path_changed: bool
     siblings: tuple[str, ...]
-    command: str | None
+    stages: tuple[StageLine, ...]
     runs: tuple[RunLine, ...]
     comparisons: tuple[Comparison, ...]
     failures: tuple[Failure, ...]
@@ -170,6 +100,7 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     concurrencies: tuple[int, ...]
     progress: tuple[Update, ...]
     table: Table | None
+    repeat: Table | None
     accounting: tuple[Accounting, ...]
     scores: tuple[Score, ...]
     failures: tuple[Failure, ...]
@@ -179,18 +110,7 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     void: bool
     reasons: tuple[str, ...]
     passed: bool | None
-
-
-class Follow(Struct, frozen=True, kw_only=True):
-    """What would have been next and what it would cost in GPU-hours, against what is left."""
-
-    repair: str
-    why: Text
-    changes: tuple[str, ...]
-    files: tuple[str, ...]
-    forecast: float | None
-    left: float | None
-    obstacle: Text | None = None
+    regressions: tuple[Regression, ...] = ()
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -206,6 +126,8 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     gpu_hours: float
     cap: float | None
     follow: Follow | None
+    successor: str | None = None
+    regressions: tuple[Regression, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):
@@ -231,6 +153,7 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     next: Mover
     retry: str | None
     closed: bool
+    successor: str | None = None
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):
@@ -241,9 +164,38 @@ class Status(_Record, frozen=True, kw_only=True, tag="status"):
     state: State
 
 
-Record = Proposal | Attempt | SweepReport | Stop | Finishing | LastWords | Status
+class Answer(_Record, frozen=True, kw_only=True, tag="answer"):
+    """The answer to a slash command: what becomes of it, and where the bump stands then.
 
-SLOTS = {Proposal: "proposal", SweepReport: "sweep", Stop: "stop", Finishing: "finishing", LastWords: "final", Status: "status"}
+    `command` is its word, None where it names none that is known: what a stranger wrote is not repeated, nor is their name.
+    `result` is a word of the glossary, and so is `now`, what the bot does or waits for; `outcome` is that of a bump that is
+    over; `forecast` are the GPU-hours that cannot be paid and `left` those there are; `commands` is what can be asked.
+    """
+
+    comment: int
+    by: str | None
+    command: str | None
+    result: str
+    state: State
+    outcome: Outcome | None = None
+    forecast: float | None = None
+    left: float | None = None
+    now: str | None = None
+    commands: tuple[CommandLine, ...] = ()
+
+
+class Summary(_Record, frozen=True, kw_only=True, tag="summary"):
+    """What a wake did, for the page of its workflow run; `refusal` is why a person's request was turned down."""
+
+    mode: str
+    lines: tuple[SummaryLine, ...]
+    refusal: str | None = None
+
+
+Record = Proposal | Attempt | SweepReport | Stop | Finishing | LastWords | Status | Answer | Summary
+
+SLOTS = {Proposal: "proposal", SweepReport: "sweep", Stop: "stop", Finishing: "finishing", LastWords: "final", Status: "status",
+         Answer: "answer", Summary: "summary"}
 
 
 def template(record: Record) -> str:

@@ -52,6 +52,7 @@ class Accounting(Struct, frozen=True, kw_only=True):
     conversations: int | None = None
     conversations_invalid: int | None = None
     kinds: dict[str, int] = {}
+    recipe: str = ""
 
     @property
     def invalid(self) -> int:
@@ -68,6 +69,7 @@ class Samples(Struct, frozen=True, kw_only=True):
     cut: int
     wrong: int
     median_length: float
+    recipe: str = ""
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -83,10 +85,11 @@ class Score(Struct, frozen=True, kw_only=True):
     baseline: float | None = None
     missing: str | None = None
     samples: Samples | None = None
+    recipe: str = ""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference."""
+    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool."""
 
     metric: str
     point: Cell | None
@@ -99,6 +102,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     n: int | None = None
     void: bool = False
     reasons: tuple[str, ...] = ()
+    recipe: str = ""
 
 
 class Rerun(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bot.model.text import Text
 
-Stage = Literal["smoke", "sweep"]
+Stage = Literal["smoke", "sweep", "repeat"]
 Reason = Literal["dispatch", "label", "push", "unlabel", "ready"]
 TERMINAL = "completed"
 
@@ -38,7 +38,8 @@ class Triage(Struct, frozen=True, kw_only=True):
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One job of one attempt. `gpus` is what it holds while it runs; `role` says which point or eval it is, if any."""
+    """One job of one attempt. `gpus` is what it holds while it runs; `role` says which point or eval it is, if any, and
+    `recipe` whose, where its name tells: recipes of a family share concurrencies."""
 
     id: int
     name: str
@@ -50,6 +51,7 @@ class Job(Struct, frozen=True, kw_only=True):
     gpus: int = 0
     role: Literal["throughput", "eval", "other"] = "other"
     concurrency: int | None = None
+    recipe: str = ""
 
     def gpu_hours(self, now: datetime) -> float:
         """GPUs x (completed - started), cancelled jobs too; a job still running counts up to `now`."""
@@ -59,7 +61,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """One workflow run that is ours, all its attempts' jobs, and why it exists."""
+    """One workflow run that is ours, all its attempts' jobs, and why it exists. `step` is the stage of a smoke it ran."""
 
     id: int
     attempt: int
@@ -72,11 +74,19 @@ class Run(Struct, frozen=True, kw_only=True):
     conclusion: str | None = None
     created: datetime
     nonce: str | None = None
+    step: int = 1
     jobs: tuple[Job, ...] = ()
 
     @property
     def terminal(self) -> bool:
         return self.status == TERMINAL
+
+    @property
+    def ended(self) -> datetime | None:
+        """When its last job was over; None while it is not, and for a run without jobs its beginning."""
+        if not self.terminal:
+            return None
+        return max((job.completed for job in self.jobs if job.completed), default=self.created)
 
     @property
     def latest_jobs(self) -> tuple[Job, ...]:

@@ -89,7 +89,8 @@ def smoke(found: Sequence[Point], *, sample: int, stages: Sequence[str] = ("eval
     picked: dict[str, Point] = {}
     for number, stage in enumerate(stages, start=1):
         for point in _STAGES[stage](found):
-            spec = msgspec.structs.replace(point.eval, limit=min(sample, point.eval.limit or sample)) if point.eval else None
+            cut = point.eval and stage == "evals"
+            spec = msgspec.structs.replace(point.eval, limit=min(sample, point.eval.limit or sample)) if cut else point.eval
             picked.setdefault(point.id, msgspec.structs.replace(point, stage=number, eval=spec))
     return tuple(picked.values())
 
@@ -115,7 +116,15 @@ def _ends(found: Sequence[Point], *, sign: int) -> list[Point]:
     return [min(curve, key=lambda point: sign * point.concurrency) for curve in curves.values()]
 
 
-_STAGES = {"evals": _evals, "lowest": _lowest, "highest": _highest}
+def _trim(found: Sequence[Point]) -> list[Point]:
+    """The lowest concurrency of each recipe and one eval beside it, as a guest trims its own sweep."""
+    lowest: dict[tuple[str, str], Point] = {}
+    for point in sorted(found, key=lambda point: point.concurrency):
+        lowest.setdefault((point.recipe, point.kind), point)
+    return [point for point in found if point in lowest.values()]
+
+
+_STAGES = {"evals": _evals, "lowest": _lowest, "highest": _highest, "trim": _trim}
 
 
 def _gate(row: rows.Row, table: Mapping[str, Any] | None, layout: Layout) -> EvalSpec:

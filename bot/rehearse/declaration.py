@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bot.rehearse.policy import Count, Policy, Text
 from bot.rehearse.registry import Moment
 
 Minutes = Annotated[float, Meta(ge=0)]
-Count = Annotated[int, Meta(ge=0)]
-Text = Annotated[str, Meta(min_length=1)]
+NAME = r"^[a-z0-9][a-z0-9.-]{0,63}$"
+Name = Annotated[str, Meta(pattern=NAME)]
 Login = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")]
 FilePath = Annotated[str, Meta(pattern=r"^(?!/)(?!.*(^|/)\.\.(/|$)).+$")]
 Permission = Literal["admin", "maintain", "write", "triage", "read", "none"]
@@ -131,12 +132,17 @@ class Dispatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
 
 
 class Push(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="push"):
-    """Somebody pushes one commit: whole new texts, texts added at a file's end, files removed."""
+    """Somebody pushes one commit: whole new texts, texts added at a file's end, files removed.
+
+    It goes to `branch`, or to the branch of the pull request `pull` (a number, or `newest`: the newest one then open);
+    with neither to the default branch.
+    """
 
     at: Moment
     by: Login
     message: Text
     branch: Text | None = None
+    pull: Annotated[int, Meta(ge=1)] | Literal["newest"] | None = None
     write: dict[FilePath, str] = {}
     append: dict[FilePath, str] = {}
     remove: tuple[FilePath, ...] = ()
@@ -181,61 +187,6 @@ class Repush(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_
 Event = Dispatch | Push | Label | Unlabel | Comment | Close | Merge | Repush
 
 
-class Checks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Preflight checks, by the names of CONTRACTS section 2; false switches one off."""
-
-    identity: bool = True
-    roster: bool = True
-    runners: bool = True
-    staging: bool = True
-    mergeable: bool = True
-    history: bool = True
-    imports: bool = True
-    options: bool = True
-    arch: bool = True
-    contains: bool = True
-    certify: bool = True
-    names: bool = True
-    parity: bool = True
-    capacity: bool = True
-    overlap: bool = True
-
-    @property
-    def off(self) -> frozenset[str]:
-        return frozenset(name for name in self.__struct_fields__ if not getattr(self, name))
-
-
-class Smoke(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much of the sweep the smoke runs: `arguments` end the guest's generator command in place of the layout's own,
-    evals are those the guest generates with them, and warnings of a green smoke are noted in its comment."""
-
-    arguments: tuple[Text, ...] | None = None
-    evals: Literal["as-generated"] = "as-generated"
-    warnings: Literal["note"] = "note"
-
-
-class Repairs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`known` None: every repair of the knowledge; a list: only these ids."""
-
-    max: Count = 5
-    known: tuple[Text, ...] | None = None
-
-
-class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    gpu_hours: Annotated[float, Meta(gt=0)]
-
-
-class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the bot may do in this variant."""
-
-    caps: Caps
-    checks: Checks = Checks()
-    smoke: Smoke = Smoke()
-    repairs: Repairs = Repairs()
-    infra_retries: Count = 2
-    style: Literal["full", "folded"] = "full"
-
-
 class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the rehearsal must end; words of CONTRACTS section 3."""
 
@@ -273,10 +224,14 @@ class Registries(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Declaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """scenario.yaml. `layout` names the layout of the guest repository, `recipe` the family that is bumped."""
+    """scenario.yaml. `layout` names the layout of the guest repository, `recipe` the family that is bumped.
+
+    `shares` names the folder beside this one from which repo/, registry.yaml, baseline.json and upstream/ are taken where
+    this one lacks them, so that two stories of one world hold it once.
+    """
 
     version: Literal[1]
-    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
+    name: Name
     about: Text
     attribution: str
     clock: Clock
@@ -289,3 +244,4 @@ class Declaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     pools: tuple[Pool, ...] = ()
     schedule: Schedule | None = None
     registry: Registries = Registries()
+    shares: Name | None = None

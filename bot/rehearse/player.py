@@ -146,11 +146,23 @@ class People:
             self._on_pull(event)
 
     def _push(self, event: told.Push) -> None:
-        branch = event.branch or self._scenario.declared.repository.branch
+        branch = self._branch(event)
         files: dict[str, bytes | None] = {path: text.encode() for path, text in event.write.items()}
         files |= {path: self._present(branch, path) + text.encode() for path, text in event.append.items()}
         files |= dict.fromkeys(event.remove)
         self._hub.person(event.by).push(branch, files, event.message)
+
+    def _branch(self, event: told.Push) -> str:
+        if event.pull is None:
+            return event.branch or self._scenario.declared.repository.branch
+        number = self._newest(event) if event.pull == "newest" else event.pull
+        found = next((pull.branch for pull in self._hub.pulls() if pull.number == number), None)
+        if found is None:
+            raise Refusal(
+                f"at {event.at:%H:%M} {event.by} would push to pull request #{number}, which is not there",
+                "move the event to a later moment of the scenario, or name another",
+            )
+        return found
 
     def _present(self, branch: str, path: str) -> bytes:
         tip = self._hub.git.resolve(branch)
@@ -178,7 +190,7 @@ class People:
         elif isinstance(event, told.Merge):
             person.merge(number)
 
-    def _newest(self, event: told.PullEvent) -> int:
+    def _newest(self, event: told.PullEvent | told.Push) -> int:
         numbers = [pull.number for pull in self._hub.pulls() if pull.open]
         if not numbers:
             raise Refusal(

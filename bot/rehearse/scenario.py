@@ -7,7 +7,6 @@ there is one.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -18,13 +17,14 @@ from msgspec import Struct
 from bot import strict
 from bot.errors import BadInput, Missing, Refusal
 from bot.images import reference
-from bot.rehearse.declaration import OWN, PAST, Declaration, Dispatch, Job, Repush, Run, Variant
+from bot.rehearse import sharing
+from bot.rehearse.declaration import OWN, PAST, Declaration, Dispatch, Job, Push, Repush, Run, Variant
 from bot.rehearse.published import PublishedData
 from bot.rehearse.registry import Catalogue, ImageData
 from bot.rehearse.upstream import Upstream
 
 T = TypeVar("T")
-FILE = "scenario.yaml"
+FILE = sharing.FILE
 HOSTED = "hosted"
 
 
@@ -32,6 +32,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     """A scenario that can be played: the declaration, one variant of it, and the data beside it."""
 
     folder: Path
+    repo: Path
     declared: Declaration
     variant: str
     story: Variant
@@ -59,30 +60,26 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
     lines = _Lines(folder / FILE)
     declared = strict.load(Declaration, lines.text, file=str(folder / FILE))
     story = _variant(declared, variant or OWN, lines)
+    try:
+        parts = sharing.parts(folder, declared.shares)
+    except BadInput as fault:
+        lines.refuse(("shares",), fault.reason, fault.hint)
     found = Scenario(
         folder=folder,
+        repo=parts["repo"],
         declared=declared,
         variant=variant or OWN,
         story=story,
-        registry=_catalogue(folder / "registry.yaml"),
-        published=_read(PublishedData, folder / "baseline.json"),
-        upstream=tuple(_upstream(folder)),
+        registry=_catalogue(parts["registry.yaml"]),
+        published=_read(PublishedData, parts["baseline.json"]),
+        upstream=tuple(_upstream(parts["upstream"])),
     )
     _check_places(found, lines)
-    _check_registry(found)
+    _check_registry(found, str(parts["registry.yaml"]))
     for name, told in declared.variants.told().items():
         _check_story(found, name, told, lines)
     _check_owners(found)
     return found
-
-
-def copy(source: Path, target: Path) -> None:
-    """Writes a scenario's folder to `target`, to start one's own from; refuses a target that holds anything."""
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise Refusal(f"{target} is not empty", "name a folder that is new or empty; nothing was written")
-    if not (source / FILE).is_file():
-        raise Missing(f"{source} holds no {FILE}", "name a shipped scenario")
-    shutil.copytree(source, target, dirs_exist_ok=True)
 
 
 class _Lines:
@@ -116,7 +113,7 @@ def _read(kind: type[T], file: Path) -> T:
 
 
 def _upstream(folder: Path) -> Iterator[Upstream]:
-    for file in sorted((folder / "upstream").glob("*.yaml")):
+    for file in sorted(folder.glob("*.yaml")):
         yield _read(Upstream, file)
 
 
@@ -148,9 +145,8 @@ def _catalogue(file: Path) -> Catalogue:
 
 
 def _check_places(found: Scenario, lines: _Lines) -> None:
-    repo = found.folder / "repo"
-    if not repo.is_dir() or not any(file.is_file() for file in repo.rglob("*")):
-        raise BadInput("this folder is missing or empty", "put the guest repository's files there", file=str(repo))
+    if not found.repo.is_dir() or not any(file.is_file() for file in found.repo.rglob("*")):
+        raise BadInput("this folder is missing or empty", "put the guest repository's files there", file=str(found.repo))
     for place, names in (
         ("workflows", [one.file for one in found.declared.workflows]),
         ("pools", [one.label for one in found.declared.pools]),
@@ -160,8 +156,7 @@ def _check_places(found: Scenario, lines: _Lines) -> None:
                 lines.refuse((place, index), f"`{name}` stands twice", "keep one")
 
 
-def _check_registry(found: Scenario) -> None:
-    file = str(found.folder / "registry.yaml")
+def _check_registry(found: Scenario, file: str) -> None:
     for registry, repositories in found.registry.items():
         for repository, tags in repositories.items():
             for tag, image in tags.items():
@@ -193,6 +188,8 @@ def _check_story(found: Scenario, name: str, told: Variant, lines: _Lines) -> No
         at = (*place, "events", index)
         if not isinstance(event, Repush) and event.by not in people:
             lines.refuse((*at, "by"), f"`{event.by}` is nobody of accounts.people", "add them or name another")
+        if isinstance(event, Push) and event.branch is not None and event.pull is not None:
+            lines.refuse((*at, "pull"), "`branch` and `pull` both say where to push", "keep one")
         if isinstance(event, (Dispatch, Repush)) and event.image is not None:
             _check_reference(found, event, at, lines)
     ids: set[int] = set()

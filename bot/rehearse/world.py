@@ -258,7 +258,7 @@ def plant(scenario: Scenario, target: Path) -> Path:
         capture_output=True,
         env=env,
     )
-    git, repo = GitRepo(target), scenario.folder / "repo"
+    git, repo = GitRepo(target), scenario.repo
     for key, value in SERVES:
         git.git("config", key, value)
     files: dict[str, bytes | None] = {

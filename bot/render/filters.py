@@ -38,6 +38,11 @@ def change(column: Column, old: float, new: float) -> Markup | None:
     return None if old == 0 else Markup(f"{signed((new / old - 1) * 100, 1)}%")
 
 
+def share(fraction: float, *, points: bool = False) -> Markup:
+    """A fraction as percent with its sign, or as percentage points."""
+    return Markup(f"{signed(fraction * 100, 1)}{' pp' if points else '%'}")
+
+
 def value(column: Column, number: float, *, brief: bool = False) -> Markup:
     """One value in the metric's own precision."""
     return fixed(number, column.brief if brief and column.brief is not None else column.decimals)

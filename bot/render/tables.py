@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jinja2.runtime import Markup
 
-from bot.model.record import AttemptLine, Cell, RunLine, Table
+from bot.model.lines import AttemptLine, Cell, Regression, RunLine, Table
 from bot.model.result import Score
 from bot.render.columns import ARROWS, STATS, Column
-from bot.render.filters import change, fixed, moment, rate, sha, threshold, value
+from bot.render.filters import change, fixed, moment, rate, sha, share, threshold, value
 from bot.render.safe import cell as safe_cell
 from bot.render.safe import code, link
 from bot.render.words import Words
@@ -27,9 +27,7 @@ class Tables:
 
     def baseline(self, table: Table) -> Markup:
         """One line a concurrency, the baseline's values alone."""
-        heads = [self._words.word("conc"), *(self._head(metric) for metric in table.metrics)]
-        rows = [[str(line.concurrency), *(self._old(cell) for cell in line.cells)] for line in table.lines]
-        return self._draw(heads, rows)
+        return self._points(table, self._old)
 
     def smoke(self, table: Table) -> Markup:
         """One block a concurrency: a line a metric, baseline, smoke and delta side by side."""
@@ -37,17 +35,44 @@ class Tables:
             return self._words.word("table-above")
         blocks = []
         for line in table.lines:
-            heads = [f"{self._words.word('conc')} {line.concurrency}", *(self._words.word(term)
-                                                                         for term in ("baseline", "smoke", "delta"))]
+            conc = Markup(f"{self._words.word('conc')} {line.concurrency}")
+            heads = [Markup(f"{code(line.recipe)} · {conc}") if line.recipe else conc,
+                     *(self._words.word(term) for term in ("baseline", "smoke", "delta"))]
             rows = [[self._head(cell.metric), *self._three(cell)] for cell in line.cells]
             blocks.append(self._draw(heads, rows, left=1))
         return Markup("\n\n".join(blocks))
 
     def interim(self, table: Table) -> Markup:
         """One line a concurrency, each cell `old → new (delta)` in the metric's brief precision."""
+        return self._points(table, self._arrow)
+
+    def _points(self, table: Table, told: Callable[[Cell], Markup]) -> Markup:
+        """One line a point; its recipe stands first where a family has several."""
+        several = any(line.recipe for line in table.lines)
         heads = [self._words.word("conc"), *(self._head(metric) for metric in table.metrics)]
-        rows = [[str(line.concurrency), *(self._arrow(cell) for cell in line.cells)] for line in table.lines]
-        return self._draw(heads, rows)
+        rows = [[str(line.concurrency), *(told(cell) for cell in line.cells)] for line in table.lines]
+        if several:
+            heads = [self._words.word("recipe"), *heads]
+            rows = [[code(line.recipe), *row] for line, row in zip(table.lines, rows, strict=True)]
+        return self._draw(heads, rows, left=int(several))
+
+    def regressions(self, lines: Sequence[Regression]) -> Markup:
+        """What is worse, one line a metric and point; a whole curve has a delta and no values."""
+        several = any(line.recipe for line in lines)
+        terms = [*(["recipe"] if several else []), "conc", "metric", "baseline", "new", "delta", "interval"]
+        rows = []
+        for line in lines:
+            column = self._metrics[line.metric.partition(":")[0]]
+            place = self._words.word("curve") if line.concurrency is None else str(line.concurrency)
+            none = self._na(None, "whole-curve")
+            rows.append([
+                *([code(line.recipe)] if several else []), place, self._head(line.metric),
+                none if line.old is None else value(column, line.old), none if line.new is None else value(column, line.new),
+                share(line.delta, points=column.delta == "points"),
+                Markup(" … ".join(share(end, points=column.delta == "points") for end in line.interval))
+                if line.interval else self._na(None, "no-interval"),
+            ])
+        return self._draw([self._words.word(term) for term in terms], rows, left=int(several) + 2)
 
     def scores(self, scores: Sequence[Score]) -> Markup:
         """Evals against their gate, and how many answers never came to an end."""
@@ -60,7 +85,11 @@ class Tables:
              rate(score.samples.cut, score.samples.n) if score.samples else self._na(None, "no-samples")]
             for score in scores
         ]
-        return self._draw([self._words.word(term) for term in terms], rows, left=1)
+        heads = [self._words.word(term) for term in terms]
+        if any(score.recipe for score in scores):
+            heads = [self._words.word("recipe"), *heads]
+            rows = [[code(score.recipe), *row] for score, row in zip(scores, rows, strict=True)]
+        return self._draw(heads, rows, left=len(heads) - len(terms) + 1)
 
     def attempts(self, lines: Sequence[AttemptLine]) -> Markup:
         terms = ("attempt", "head", "run", "result", "gpu-hours")

@@ -64,11 +64,14 @@ def collect(
     parsed: list[tuple[str, Parsed]] = []
     skipped: list[Skipped] = []
     beside: dict[str, int] = {}
+    images: dict[str, str] = {}
     for name, stream in files:
         folder = name.rpartition("/")[0]
         start, whole = _peek(stream)
         if places.is_meta(name):
-            told = places.of_meta(whole, name)
+            meta = places.of_meta(whole, name)
+            told = meta.concurrency
+            images |= {folder: meta.image} if meta.image else {}
         elif parser := claim(start, name):
             made = parser.parse(whole, name, context)
             parsed.append((name, made))
@@ -78,7 +81,14 @@ def collect(
             continue
         if told is not None:
             beside[folder] = told
-    return _join(parsed, beside, skipped)
+    return _join([(name, _proven(made, images.get(name.rpartition("/")[0]))) for name, made in parsed], beside, skipped)
+
+
+def _proven(made: Parsed, image: str | None) -> Parsed:
+    """The rows with the image that the environment file beside them names, where they name none."""
+    if image is None:
+        return made
+    return structs.replace(made, rows=tuple(structs.replace(row, image=row.image or image) for row in made.rows))
 
 
 def _join(parsed: Sequence[tuple[str, Parsed]], beside: Mapping[str, int], skipped: list[Skipped]) -> Collected:

@@ -1,7 +1,8 @@
 """Which concurrency a file belongs to when it does not say so itself: from its name, then from the files beside it.
 
-An eval's concurrency stands in `meta_env.json` or in `_conc<N>` of its names; a request export's in the aggregate that
-the same load generator wrote beside it. A name like `conc1x2x4` is a list and tells nothing about one file.
+An eval's concurrency, and the image that it asked, stand in `meta_env.json`, the first also in `_conc<N>` of its names; a
+request export's in the aggregate that the same load generator wrote beside it. A name like `conc1x2x4` is a list and tells
+nothing about one file.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any, BinaryIO
+
+from msgspec import Struct
 
 from bot.results.read import count, document, mapping
 
@@ -21,9 +24,21 @@ def is_meta(name: str) -> bool:
     return name.rsplit("/", 1)[-1] == META
 
 
-def of_meta(stream: BinaryIO, name: str) -> int | None:
-    """The one concurrency that an eval's environment file names; None when it names several or none."""
+class Meta(Struct, frozen=True, kw_only=True):
+    """What an eval's environment file tells of the results beside it; None where it does not."""
+
+    concurrency: int | None = None
+    image: str | None = None
+
+
+def of_meta(stream: BinaryIO, name: str) -> Meta:
+    """The one concurrency that an eval's environment file names (none when it names several), and the image that ran."""
     meta: Mapping[str, Any] = mapping(document(stream, name), name, "")
+    image = meta.get("image")
+    return Meta(concurrency=_concurrency(meta, name), image=image if isinstance(image, str) and image else None)
+
+
+def _concurrency(meta: Mapping[str, Any], name: str) -> int | None:
     for key in ("conc", "completed_eval_concs", "eval_concs"):
         found = meta.get(key)
         if isinstance(found, list):

@@ -45,9 +45,11 @@ def compare(
     outside = known(reasons)
     scored, not_comparable = evals.findings(latest, old, metrics["eval"].margin or evals.MARGIN)
     failed = any(score.passed is False for score in scores) or any(found.finding == "regressed" for found in scored)
-    judged, missing = _performance(latest, old, again, metrics, noise or {}, outside)
+    curves = [_performance(*part, metrics, noise or {}, outside) for part in _recipes(latest, old, again)]
+    judged = [each for found, _, _ in curves for each in found]
+    missing = [reason for _, lacking, _ in curves for reason in lacking]
     broken = errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting)
-    unseen = not judged and any(row.metric in metrics and metrics[row.metric].primary for row in latest)
+    unseen = any(blind for *_, blind in curves)
     verdict = _join(judged, (*scored, *broken), failed=failed, unseen=unseen)
     performance = [structs.replace(found, void=failed) for each in judged for found in each.findings]
     findings = (*scored, *broken, *performance)
@@ -69,6 +71,15 @@ def _join(judged: Sequence[Judged], others: Sequence[Finding], *, failed: bool, 
     return worst([*pooled, *(found.finding for found in others)]) or "inconclusive"
 
 
+def _recipes(new: Sequence[Row], *others: Sequence[Row]) -> list[tuple[Sequence[Row], ...]]:
+    """The rows recipe by recipe, where there are several: a family moves together, but each is a curve of its own, and in
+    one pool a recipe that fell hides behind one that did not."""
+    recipes = tuple(dict.fromkeys(row.point.recipe for row in (*new, *(row for rows in others for row in rows))))
+    if len(recipes) < 2 or len({row.point.recipe for row in new}) < 2:
+        return [(new, *others)]
+    return [tuple([row for row in rows if row.point.recipe == recipe] for rows in (new, *others)) for recipe in recipes]
+
+
 def _performance(
     new: Sequence[Row],
     old: Sequence[Row],
@@ -76,8 +87,8 @@ def _performance(
     metrics: Metrics,
     noise: Mapping[str, Noise],
     reasons: Sequence[str],
-) -> tuple[list[Judged], list[str]]:
-    """The primaries that both sides have, judged; and the points that one side lacks."""
+) -> tuple[list[Judged], list[str], bool]:
+    """The primaries of one recipe that both sides have, judged; the points that one side lacks; whether nothing was seen."""
     saturated = saturation(old, metrics)
     cold = _cold_starts(new, old)
     judged: list[Judged] = []
@@ -91,7 +102,8 @@ def _performance(
         points = frozenset(pair.point for pair in found if counterpart(pair.point, saturated) in stands)
         covered |= {pair.point for pair in found}
         judged.append(judge(metric, stat, found, points, noise.get(metric.id), (*reasons, *([stand_in] if stand_in else []))))
-    return judged, _missing(new, old, covered, metrics, blind=not judged)
+    unseen = not judged and any(row.metric in metrics and metrics[row.metric].primary for row in (new or old))
+    return judged, _missing(new, old, covered, metrics, blind=not judged), unseen
 
 
 def choose(
@@ -159,7 +171,7 @@ def _missing(new: Sequence[Row], old: Sequence[Row], covered: set[Cell], metrics
     if blind and mine and {cell.concurrency for cell in mine} & {cell.concurrency for cell in theirs}:
         return ["workload-mismatch"]
     lacking = [cell for cell in theirs if counterpart(cell, covered) is None] + [cell for cell in mine - covered]
-    return [f"partial-sweep:c{conc}" for conc in sorted({cell.concurrency for cell in lacking})] if mine else []
+    return [f"partial-sweep:c{conc}" for conc in sorted({cell.concurrency for cell in lacking})] if mine or not new else []
 
 
 def _rerun(judged: Sequence[Judged], gpu_hours: Mapping[int, float]) -> tuple[Rerun, ...]:

@@ -15,13 +15,16 @@ LEVEL = 0.01
 
 
 def findings(recipe: str, new: Sequence[Accounting], baseline: Sequence[Accounting]) -> tuple[Finding, ...]:
-    """A finding for each concurrency that both sides counted. Warm-up errors do not enter: they are no error rate."""
-    theirs = {counted.concurrency: counted for counted in baseline}
-    return tuple(
-        _finding(recipe, mine, theirs[mine.concurrency])
-        for mine in sorted(new, key=lambda counted: counted.concurrency)
-        if mine.concurrency in theirs and measured(mine)[1] and measured(theirs[mine.concurrency])[1]
-    )
+    """A finding for each point that both sides counted; `recipe` is whose they are where the accounting does not say.
+    Warm-up errors do not enter: they are no error rate."""
+    theirs = {(counted.recipe or recipe, counted.concurrency): counted for counted in baseline}
+    made = []
+    for mine in sorted(new, key=lambda counted: (counted.recipe, counted.concurrency)):
+        owner = mine.recipe or recipe
+        old = theirs.get((owner, mine.concurrency))
+        if old is not None and measured(mine)[1] and measured(old)[1]:
+            made.append(_finding(owner, mine, old))
+    return tuple(made)
 
 
 def measured(counted: Accounting) -> tuple[int, int]:

@@ -51,11 +51,12 @@ def findings(new: Sequence[Row], baseline: Sequence[Row], margin: float = MARGIN
 
 
 def nearest(row: Row, baseline: Sequence[Row]) -> Row | None:
-    """The baseline's score of the same task and filter, at the same concurrency or else the nearest.
+    """The baseline's score of the same recipe, task and filter, at the same concurrency or else the nearest.
 
     A score does not depend on concurrency (three points of the seed agree, p = 0.50), and often only one was published.
     """
-    fitting = [old for old in baseline if (old.task, old.stat) == (row.task, row.stat)]
+    fitting = [old for old in baseline if (old.task, old.stat) == (row.task, row.stat)
+               and (not old.point.recipe or not row.point.recipe or old.point.recipe == row.point.recipe)]
     return min(
         fitting,
         default=None,

@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bot.model.record import Cell, Line, Table
+from bot.model.lines import Cell, Line, Table
 from bot.model.result import Row
 from bot.results.metrics import Metric, Metrics
 from bot.verdict.pairs import canonical

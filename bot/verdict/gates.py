@@ -12,7 +12,6 @@ from msgspec import Struct
 from bot.model.result import Accounting, Row, Samples, Score
 from bot.verdict.errors import measured
 from bot.verdict.evals import counts, nearest, normal
-from bot.verdict.pairs import order
 from bot.verdict.statistics import wilson
 
 STRICT_LIMIT = 0.10
@@ -34,6 +33,7 @@ class RequestGate(Struct, frozen=True, kw_only=True):
     """Failed requests of one point in the profiling phase. At `live` the load generator gives up itself."""
 
     concurrency: int
+    recipe: str = ""
     invalid: int
     of: int
     limit: float
@@ -59,19 +59,21 @@ def scores(
     baseline had another task the difference is N/A, and `missing` names what was published instead.
     """
     theirs = [normal(row) for row in baseline if row.metric == "eval"]
-    answered = {(part.concurrency, part.task): part for part in samples}
+    answered = {(part.recipe, part.concurrency, part.task): part for part in samples}
     made = [
         _score(row, thresholds.get(row.task or "", default), theirs, answered)
         for row in (normal(row) for row in rows if row.metric == "eval")
     ]
     return tuple(
-        sorted(made, key=lambda score: (score.task, score.concurrency, score.metric != "strict", score.metric, score.value))
+        sorted(made, key=lambda score: (score.recipe, score.task, score.concurrency, score.metric != "strict", score.metric,
+                                        score.value))
     )
 
 
-def _score(row: Row, threshold: float | None, baseline: Sequence[Row], answered: Mapping[tuple[int, str], Samples]) -> Score:
+def _score(row: Row, threshold: float | None, baseline: Sequence[Row], answered: Mapping[tuple[str, int, str], Samples]) -> Score:
     old = nearest(row, baseline)
     published = sorted({other.task for other in baseline if other.task})
+    key = (row.point.concurrency, row.task or "")
     missing = None if old else ":".join(["eval-not-comparable", *([",".join(published)] if published else [])])
     return Score(
         concurrency=row.point.concurrency,
@@ -83,7 +85,8 @@ def _score(row: Row, threshold: float | None, baseline: Sequence[Row], answered:
         passed=None if threshold is None else row.value >= threshold,
         baseline=old.value if old else None,
         missing=missing,
-        samples=answered.get((row.point.concurrency, row.task or "")),
+        samples=answered.get((row.point.recipe, *key)) or answered.get(("", *key)),
+        recipe=row.point.recipe,
     )
 
 
@@ -101,13 +104,14 @@ def failed_requests(
 ) -> tuple[RequestGate, ...]:
     """The gate on failed requests, point by point. No completed request fails it: nothing was measured."""
     made = []
-    for counted in sorted(accounting, key=lambda counted: counted.concurrency):
+    for counted in sorted(accounting, key=lambda counted: (counted.recipe, counted.concurrency)):
         invalid, of = measured(counted)
         share = invalid / of if of else 1.0
         alive = counted.profiled > 0
         made.append(
             RequestGate(
                 concurrency=counted.concurrency,
+                recipe=counted.recipe,
                 invalid=invalid,
                 of=of,
                 limit=limit,
@@ -119,9 +123,7 @@ def failed_requests(
     return tuple(made)
 
 
-def coverage(rows: Sequence[Row], expected: Sequence[int]) -> tuple[int, ...]:
-    """Concurrencies that should have been measured and have no throughput row, in order."""
-    seen = {
-        row.point.concurrency for row in sorted(rows, key=lambda row: order(row.point)) if row.metric != "eval" and row.value > 0
-    }
-    return tuple(conc for conc in sorted(set(expected)) if conc not in seen)
+def coverage(rows: Sequence[Row], expected: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Recipe and concurrency of the points that should have been measured and have no throughput row, in order."""
+    seen = {(row.point.recipe, row.point.concurrency) for row in rows if row.metric != "eval" and row.value > 0}
+    return tuple(point for point in sorted(set(expected)) if point not in seen)

@@ -111,6 +111,7 @@ def judge(
             n=len(usable),
             finding="inconclusive",
             reasons=known(told),
+            recipe=pairs[0].point.recipe if pairs else "",
         )
         return Judged(findings=(pooled, *(_plain(metric, pair, saturated) for pair in pairs)))
     return _decide(_Curve(metric=metric, stat=stat, margin=margin, noise=noise, pairs=usable), pairs, saturated, told)
@@ -168,6 +169,7 @@ def _pooled(curve: _Curve, pool: float, se: float, finding: Judgement, told: Seq
         interval=(low, high),
         n=len(curve.pairs),
         reasons=known(told),
+        recipe=curve.pairs[0].point.recipe,
     )
 
 
@@ -220,6 +222,7 @@ def _finding(
         interval=interval,
         n=pair.n,
         reasons=reasons,
+        recipe=pair.point.recipe,
     )
 
 

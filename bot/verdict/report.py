@@ -28,6 +28,7 @@ def _finding(found: Finding) -> dict[str, Any]:
     return {
         "metric": found.metric,
         "point": _point(found.point),
+        "recipe": found.recipe or (found.point.recipe if found.point else None) or None,
         "baseline": found.baseline,
         "new": found.new,
         "delta": found.delta,

@@ -14,6 +14,7 @@ from bot.model.action import (
     Label,
     OpenPull,
     Push,
+    React,
     Remember,
     Rerun,
     Result,
@@ -40,7 +41,7 @@ def act(context: Context, bump: Bump, actions: Sequence[Action], *, at: datetime
     results: list[Result] = []
     for index, action in enumerate(actions):
         if not isinstance(action, ALLOWED[context.mode()]):
-            results.append(Result(index=index, ok=False, detail=f"mode {context.mode()} does not allow it"))
+            results.append(Result(index=index, ok=False, withheld=True, detail=f"mode {context.mode()} does not allow it"))
             continue
         try:
             result = _one(context, bump, index, action, at, receipt)
@@ -70,6 +71,9 @@ def _one(context: Context, bump: Bump, index: int, action: Action, at: datetime,
             return Result(index=index, ok=True, comment=comment)
         case Dispatch():
             return _dispatch(context, index, action, at)
+        case React(comment=comment, content=content):
+            forge.react(comment, content)
+            return Result(index=index, ok=True)
         case Rerun(run=run, attempt=attempt):
             info = forge.run(run)
             if info.attempt == attempt and info.status == "completed":

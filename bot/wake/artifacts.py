@@ -147,12 +147,13 @@ def _owners(names: Names, artifact: Artifact, jobs: Sequence[Job]) -> list[Job]:
 
 
 def _alike(names: Names, artifact: Artifact, job: Job) -> bool:
-    """Whether kind and concurrency fit, and the job had begun."""
+    """Whether kind, concurrency and, where the job tells it, the recipe fit, and the job had begun."""
     points = points_of(artifact.name)
     of_eval = _globbed(artifact.name, names.evals)
     return (
         job.role != "other" and job.started is not None and job.started <= artifact.created
         and of_eval == (job.role == "eval") and (not points or job.concurrency in points)
+        and (not job.recipe or f"_{job.recipe}_conc" in artifact.name)
     )
 
 

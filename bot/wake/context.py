@@ -19,6 +19,7 @@ from bot.model.action import (
     Label,
     OpenPull,
     Push,
+    React,
     Remember,
     Rerun,
     Say,
@@ -36,8 +37,8 @@ Mode = Literal["off", "observe", "propose", "act"]
 ALLOWED: dict[Mode, tuple[type[Action], ...]] = {
     "off": (),
     "observe": (Remember,),
-    "propose": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull),
-    "act": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, Dispatch, Rerun, Label),
+    "propose": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, React),
+    "act": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, React, Dispatch, Rerun, Label),
 }
 
 

@@ -15,14 +15,13 @@ from bot.diagnose.eval_cause import gate_cause
 from bot.diagnose.triage import triage
 from bot.diagnose.words import node_of
 from bot.errors import BadInput
-from bot.images.reference import parse, same
 from bot.model.bump import Bump, JobFailure, Judged
 from bot.model.forge import Artifact
 from bot.model.result import Row, Score
 from bot.model.run import Job, Run, Triage
 from bot.results import Collected, collect
-from bot.verdict.compare import compare
-from bot.verdict.gates import coverage, failed_requests, scores
+from bot.verdict.gates import scores
+from bot.wake import verdicts
 from bot.wake.artifacts import Shelf, fitting, note, points_of
 from bot.wake.context import Context
 
@@ -31,8 +30,15 @@ GOOD = ("success", "skipped", "neutral")
 NO_LOG = "no log of this job can be read"
 
 
+def judge_all(context: Context, bump: Bump, runs: Sequence[Run], known: Sequence[Judged]) -> tuple[Judged, ...]:
+    """The evidence of every run so far; the verdicts come last, since a repeat speaks for a sweep that was read before it."""
+    found = [one for run in runs if (one := judge(context, bump, run, known)) is not None]
+    by_run = {run.id: run for run in runs}
+    return tuple(verdicts.settle(context, bump, by_run[one.run], one, found) for one in found)
+
+
 def judge(context: Context, bump: Bump, run: Run, known: Sequence[Judged]) -> Judged | None:
-    """The run's evidence so far, or None while none of its measuring jobs has ended."""
+    """The run's evidence so far without a new verdict, or None while none of its measuring jobs has ended."""
     before = next((judged for judged in known if judged.run == run.id), None)
     ended = [job for job in run.jobs if job.role != "other" and job.status == "completed"]
     seen = tuple(sorted(job.id for job in ended))
@@ -45,7 +51,7 @@ def judge(context: Context, bump: Bump, run: Run, known: Sequence[Judged]) -> Ju
     judged = before or Judged(run=run.id, head=run.head, seen=())
     for job in sorted(fresh, key=lambda job: (job.attempt, job.id)):
         judged = _with_job(context, bump, run, job, judged, artifacts)
-    return _with_verdict(context, bump, run, msgspec.structs.replace(judged, seen=seen))
+    return msgspec.structs.replace(judged, seen=seen, verdict=None)
 
 
 def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, artifacts: Sequence[Artifact]) -> Judged:
@@ -84,8 +90,10 @@ def _triaged(context: Context, shelf: Shelf, artifacts: Sequence[Artifact]) -> t
 def _collected(bump: Bump, run: Run, job: Job, shelf: Shelf, artifacts: Sequence[Artifact]) -> Collected:
     """The results that hold and are of the job's own points. Two artifacts that contradict each other both count not."""
 
+    owner = job.recipe or bump.subject.family[0].key
+
     def read(files: Iterable[tuple[str, BinaryIO]]) -> Collected:
-        found = collect(files, recipe=bump.subject.family[0].key, run=run.id, attempt=job.attempt, head=run.head)
+        found = collect(files, recipe=owner, run=run.id, attempt=job.attempt, head=run.head)
         try:
             msgspec.json.encode(found)
         except (UnicodeError, OverflowError) as error:
@@ -95,8 +103,9 @@ def _collected(bump: Bump, run: Run, job: Job, shelf: Shelf, artifacts: Sequence
     good, found = _readable(shelf, artifacts, read)
     points = frozenset().union(*(points_of(one.name) for one in good))
     allowed = points or ({job.concurrency} if job.concurrency is not None else None)
-    if found is None or allowed is None:
-        return found or Collected()
+    found = _owned(found or Collected(), job, owner, shelf)
+    if allowed is None:
+        return found
     told = {row.point.concurrency for row in found.rows} | {one.concurrency for one in (*found.accounting, *found.samples)}
     for other in sorted(told - allowed):
         shelf.notes.append(note(job.name, f"a result says concurrency {other}, which is not this job's"))
@@ -105,6 +114,19 @@ def _collected(bump: Bump, run: Run, job: Job, shelf: Shelf, artifacts: Sequence
         rows=tuple(row for row in found.rows if row.point.concurrency in allowed),
         accounting=tuple(one for one in found.accounting if one.concurrency in allowed),
         samples=tuple(one for one in found.samples if one.concurrency in allowed),
+    )
+
+
+def _owned(found: Collected, job: Job, owner: str, shelf: Shelf) -> Collected:
+    """The results under their recipe's name; rows of another recipe are not this job's, where its name says whose it is."""
+    others = sorted({row.point.recipe for row in found.rows} - {owner}) if job.recipe else []
+    for other in others:
+        shelf.notes.append(note(job.name, f"a result says recipe {other}, which is not this job's"))
+    replace = msgspec.structs.replace
+    return replace(
+        found, rows=tuple(row for row in found.rows if row.point.recipe not in others),
+        accounting=tuple(replace(one, recipe=owner) for one in found.accounting),
+        samples=tuple(replace(one, recipe=owner) for one in found.samples),
     )
 
 
@@ -143,54 +165,7 @@ def _failure(context: Context, job: Job, found: Triage, gated: Sequence[Score], 
         found = gate_cause(gated, warnings, context.knowledge.signatures)
     minutes = (job.completed - job.started).total_seconds() / 60 if job.started and job.completed else 0.0
     return JobFailure(job=job.name, attempt=job.attempt, role=job.role, concurrency=job.concurrency, minutes=minutes,
-                      triage=found, nodes=nodes if found.node else ())
-
-
-def _with_verdict(context: Context, bump: Bump, run: Run, judged: Judged) -> Judged:
-    """The sweep's verdict so far; smoke points of the same tested head are repeats of its points. Rows that cannot be
-    compared give none, which nobody takes for a good one."""
-    baseline = bump.subject.plan.baseline
-    judged = msgspec.structs.replace(judged, gates=_gates(bump, run, judged))
-    if run.stage != "sweep" or not judged.rows or baseline is None:
-        return judged
-    repeats: list[Row] = []
-    for other in bump.world.runs:
-        earlier = next((one for one in bump.memory.judged if one.run == other.id), None)
-        if other.stage == "smoke" and other.head == bump.tested_head and earlier:
-            repeats += [row for row in earlier.rows if row.metric != "eval"]
-    reasons = (*baseline.notes, *_outside(bump, judged))
-    try:
-        verdict = compare(
-            judged.rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics, scores=judged.scores,
-            accounting=judged.accounting, baseline_accounting=baseline.accounting, reasons=reasons,
-        )
-    except BadInput as error:
-        notes = (*judged.notes, note(f"run {run.id}", f"no verdict: {error}"))
-        return msgspec.structs.replace(judged, verdict=None, notes=tuple(dict.fromkeys(notes)))
-    return msgspec.structs.replace(judged, verdict=verdict)
-
-
-def _gates(bump: Bump, run: Run, judged: Judged) -> tuple[str, ...]:
-    """Gates beside evals that do not hold: too many failed requests at a point, and points that a finished sweep lacks."""
-    wanted = [point.concurrency for recipe in bump.subject.family for point in recipe.points if point.kind == "throughput"]
-    lacking = coverage(judged.rows, wanted) if run.stage == "sweep" and run.terminal else ()
-    broken = [gate.concurrency for gate in failed_requests(judged.accounting) if not gate.passed]
-    return (*(f"failed-requests:c{point}" for point in broken), *(f"coverage:c{point}" for point in lacking))
-
-
-def _outside(bump: Bump, judged: Judged) -> tuple[str, ...]:
-    """Reasons that rows alone do not give: a repair that moved the serving path, results that do not name the candidate."""
-    changed = any(wanted.serving_path_changed for wanted in bump.memory.applied)
-    wanted = bump.subject.candidate.text
-    proven = all(_same(row.image or "", wanted) for row in judged.rows)
-    return (*(("serving-path-changed",) if changed else ()), *(() if proven else ("image-not-proven",)))
-
-
-def _same(one: str, other: str) -> bool:
-    try:
-        return same(parse(one), parse(other))
-    except BadInput:
-        return False
+                      triage=found, nodes=nodes if found.node else (), recipe=job.recipe)
 
 
 def _nodes(shelf: Shelf, logs: Sequence[Artifact], node: str | None) -> tuple[str, ...]:
@@ -206,13 +181,19 @@ def _without_stale(run: Run, job: Job, judged: Judged) -> Judged:
     Where several jobs share kind and concurrency (recipes of a family, workloads) it is not known whose the rows are;
     then only what is measured again is replaced.
     """
-    shared = any(other.name != job.name and (other.role, other.concurrency) == (job.role, job.concurrency) for other in run.jobs)
+    mine = (job.role, job.concurrency, job.recipe)
+    shared = any(other.name != job.name and (other.role, other.concurrency, other.recipe) == mine for other in run.jobs)
     if job.attempt == 1 or job.concurrency is None or shared:
         return judged
     of_eval = job.role == "eval"
-    rows = tuple(row for row in judged.rows if row.point.concurrency != job.concurrency or (row.metric == "eval") != of_eval)
+
+    def stale(concurrency: int, recipe: str) -> bool:
+        return concurrency == job.concurrency and job.recipe in ("", recipe)
+
+    rows = tuple(row for row in judged.rows
+                 if (row.metric == "eval") != of_eval or not stale(row.point.concurrency, row.point.recipe))
     names = ("samples", "scores") if of_eval else ("accounting",)
-    others: dict[str, Any] = {name: tuple(one for one in getattr(judged, name) if one.concurrency != job.concurrency)
+    others: dict[str, Any] = {name: tuple(one for one in getattr(judged, name) if not stale(one.concurrency, one.recipe))
                               for name in names}
     return msgspec.structs.replace(judged, rows=rows, **others)
 
@@ -225,7 +206,7 @@ def _newest(before: Sequence[Row], fresh: Sequence[Row]) -> tuple[Row, ...]:
 
 def _merge(before: Sequence, fresh: Sequence) -> tuple:
     def key(one: Any) -> tuple:
-        return one.concurrency, getattr(one, "task", ""), getattr(one, "metric", "")
+        return one.recipe, one.concurrency, getattr(one, "task", ""), getattr(one, "metric", "")
 
     new = {key(one) for one in fresh}
     return tuple(sorted((*(one for one in before if key(one) not in new), *fresh), key=key))

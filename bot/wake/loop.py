@@ -11,14 +11,14 @@ import msgspec
 from bot import ledger as chains
 from bot.decide import decide
 from bot.errors import BadInput, Broken, BumpbotError, Unreachable
-from bot.model.action import Action, Result
+from bot.model.action import Action, Result, tag
 from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
 from bot.wake import comments, opening, recall
 from bot.wake.act import act
-from bot.wake.context import Context
+from bot.wake.context import ALLOWED, Context
 from bot.wake.observe import observe
 
 LOOKS = 24
@@ -27,11 +27,14 @@ LOOKS = 24
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What one wake did for one bump: how many steps it took, and why it could not go on, if it could not.
 
-    `frozen`: an operator must look; `unreachable`: the world did not answer, and a later wake goes on.
+    `done` and `withheld` are its actions by their tags, those that were done and those that the mode did not allow; `frozen`:
+    an operator must look; `unreachable`: the world did not answer, and a later wake goes on.
     """
 
     bump: str
     steps: int
+    done: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     trouble: str | None = None
     ended: str | None = None
     frozen: bool = False
@@ -46,11 +49,20 @@ class _Visit:
     fresh: Bump | None
     steps: int = 0
     last: tuple[Action, ...] = ()
+    done: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     trouble: str | None = None
     report: Report | None = None
 
     def end(self, trouble: str | None = None, **more: Any) -> None:
-        self.report = Report(bump=self.id, steps=self.steps, trouble=trouble, **more)
+        self.report = Report(bump=self.id, steps=self.steps, done=self.done, withheld=self.withheld, trouble=trouble, **more)
+
+    def acted(self, actions: Sequence[Action], results: Sequence[Result]) -> None:
+        """Counts a step that was done."""
+        self.steps += 1
+        self.done += tuple(tag(actions[result.index]) for result in results if result.ok)
+        self.withheld = tuple(tag(actions[result.index]) for result in results if result.withheld)
+        self.trouble = next((result.detail for result in results if not (result.ok or result.withheld)), None)
 
 
 @dataclass(frozen=True)
@@ -64,13 +76,14 @@ class _Turn:
 
 
 def wake(context: Context, event: Event) -> tuple[Report, ...]:
-    """Looks at every open bump, after opening the one that the event asks for. One bump's trouble is not another's.
+    """Looks at every open bump, after opening the one that the event asks for, or those whose candidate is next. One bump's
+    trouble is not another's.
 
     Raises Refusal, BadInput, Missing or Unreachable only for what a person asked for by name.
     """
-    fresh = opening.requested(context, event) if isinstance(event, Requested) else None
-    ids = dict.fromkeys((*context.ledger.open_bumps(context.ledger.tip()), *((fresh.id,) if fresh else ())))
-    visits = [_Visit(bump, fresh if fresh and fresh.id == bump else None) for bump in ids]
+    begun = (opening.requested(context, event),) if isinstance(event, Requested) else opening.successors(context)
+    fresh = {bump.id: bump for bump in begun}
+    visits = [_Visit(bump, fresh.get(bump)) for bump in dict.fromkeys((*context.ledger.open_bumps(context.ledger.tip()), *fresh))]
     for _ in range(LOOKS):
         active = [visit for visit in visits if visit.report is None]
         if not active:
@@ -115,7 +128,7 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     promised = opening.promised(context.ledger, snapshot, before, context.clock.now())
     facts = observe(context, before, memory, pull, since=since, promised=promised)
     actions = decide(facts, event)
-    if not actions or actions == visit.last:
+    if not actions or actions == visit.last or _stands(context, visit, entries, actions):
         visit.end(visit.trouble)
         return None
     visit.last = actions
@@ -126,6 +139,15 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     writes = {path: data for written, _ in shared for path, data in written.items()}
     reads = tuple(path for _, read in shared for path in read)
     return _Turn(visit, facts, claim, context.ledger.step(snapshot, visit.id, claim, writes=writes, reads=reads))
+
+
+def _stands(context: Context, visit: _Visit, entries: Sequence[Stored], actions: Sequence[Action]) -> bool:
+    """Whether the mode allows none of these actions and the last claim says the same already: an idle wake writes nothing."""
+    if any(isinstance(action, ALLOWED[context.mode()]) for action in actions):
+        return False
+    claims = [stored.entry.actions for stored in entries if stored.entry.kind == "claim"]
+    visit.withheld = tuple(tag(action) for action in actions)
+    return bool(claims) and tuple(claims[-1]) == tuple(actions)
 
 
 def _play(context: Context, snapshot: Snapshot, turns: Sequence[_Turn]) -> None:
@@ -145,8 +167,7 @@ def _play(context: Context, snapshot: Snapshot, turns: Sequence[_Turn]) -> None:
                 context.narrate(f"{turn.visit.id}: claim {turn.claim.n}: {names}")
                 step, results = _do(context, taken.snapshot, turn.facts, turn.claim)
                 records.append(step)
-                turn.visit.steps += 1
-                turn.visit.trouble = next((result.detail for result in results if not result.ok), None)
+                turn.visit.acted(turn.claim.actions, results)
     finally:
         if records:  # also when another bump's effect broke off: its claim alone stays open for a later wake
             context.ledger.record(taken.snapshot, records, wake=context.wake)

@@ -7,12 +7,15 @@ from datetime import datetime
 
 import msgspec
 
+from bot.errors import BumpbotError
+from bot.images.reference import parse
 from bot.model.bump import Bump, Memory, World
-from bot.model.forge import Pull
+from bot.model.forge import WRITERS, Labelling, Pull
 from bot.recipe import changelog
 from bot.wake import evidence, pushes, runs
 from bot.wake.act import CLOCKS_DIFFER
 from bot.wake.context import Context
+from bot.wake.orders import orders
 from bot.wake.wanted import wanted
 
 
@@ -24,19 +27,52 @@ def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *
     bump = replace(before, now=context.clock.now(), memory=memory)
     rules = bump.subject.rules
     base_tip = context.git.tip(rules.base)
-    labellings = tuple(context.forge.labellings(pull.number)) if pull else ()
+    labellings = _labellings(context, before, pull) if pull else ()
     pattern = re.compile(context.layout.jobs)
     found = runs.ours(context.forge, bump, labellings, since=since - CLOCKS_DIFFER, pattern=pattern) if pull else ()
     world = World(
         pull=pull, foreign_head=_foreign(context, bump, pull), base_tip=base_tip, runs=found,
         changelog=_changelog(context, bump, base_tip, pull), labellings=labellings, me=context.forge.me(),
-        promised_today=promised,
+        promised_today=promised, tag_digest=_tag(context, before, memory),
+        orders=orders(context, bump, pull, since=since),
     )
     bump = replace(bump, world=world)
-    judged = tuple(evidence.judge(context, bump, run, memory.judged) for run in found)
-    memory = replace(memory, judged=tuple(one for one in judged if one is not None))
+    memory = replace(memory, judged=evidence.judge_all(context, bump, found, memory.judged))
     bump = replace(bump, memory=memory)
     return replace(bump, world=replace(world, wanted=wanted(context, bump)))
+
+
+def _labellings(context: Context, before: Bump, pull: Pull) -> tuple[Labelling, ...]:
+    """Who put which label on and off. Triage alone may label and may spend nothing: the right to write is asked from the
+    forge when a label that asks for GPUs is first seen, and stays as it was then."""
+    rules, me = before.subject.rules, context.forge.me()
+    asking = {rules.sweep.label, *rules.sweep.labels, rules.smoke.label} - {""}
+    known = {(said.label, said.by, said.at, said.added): said.write for said in before.world.labellings}
+    asked: dict[str, bool] = {}
+
+    def write(said: Labelling) -> bool:
+        if not said.added or said.label not in asking or said.by == me:
+            return True
+        told = known.get((said.label, said.by, said.at, said.added))
+        if told is None:
+            told = asked.get(said.by)
+        if told is None:
+            told = asked[said.by] = context.forge.permission(said.by) in WRITERS
+        return told
+
+    return tuple(msgspec.structs.replace(said, write=write(said)) for said in context.forge.labellings(pull.number))
+
+
+def _tag(context: Context, before: Bump, memory: Memory) -> str | None:
+    """What the candidate's tag names now. A registry that does not answer says nothing new, and stops no wake."""
+    reference = before.subject.candidate.new.reference
+    if reference.tag is None or memory.ended is not None or not memory.heads:
+        return before.world.tag_digest
+    try:
+        return context.registry.digest(parse(reference.text.partition("@")[0]))
+    except BumpbotError as error:
+        context.narrate(f"{before.id}: what {reference.tag} names now is not known: {error}")
+        return before.world.tag_digest
 
 
 def _foreign(context: Context, bump: Bump, pull: Pull | None) -> str | None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import fsum
 
 from bot import ledger as chains
-from bot.errors import Refusal
+from bot.errors import BumpbotError, Refusal
 from bot.ledger import Ledger, day_path
 from bot.model.action import Action, Dispatch, Label, Rerun
 from bot.model.bump import Bump
 from bot.model.event import Requested
-from bot.model.ledger import DaySpent, Held, OpenBumps, Snapshot
+from bot.model.ledger import DaySpent, Held, OpenBumps, Snapshot, Successor
 from bot.model.outcome import Disposition
 from bot.plan import Sources, bump_id, plan
 from bot.wake.context import Context
 
 Writes = Mapping[str, bytes | None]
+# A successor that could not begin for so long was somebody's choice not to.
+FORGOTTEN = timedelta(days=7)
 
 
 def promised(ledger: Ledger, snapshot: Snapshot, bump: Bump, now: datetime) -> float:
@@ -60,6 +62,21 @@ def requested(context: Context, event: Requested) -> Bump:
     return bump
 
 
+def successors(context: Context) -> tuple[Bump, ...]:
+    """Bumps whose candidate took the place of one that was pushed again under test. One that may not begin now is asked
+    again at a later wake, for a week."""
+    snapshot, made = context.ledger.tip(), []
+    for path in sorted(path for path in snapshot.paths if path.startswith(f"{chains.NEXT}/")):
+        found = context.ledger.load(snapshot, path, Successor)
+        if found is None or context.clock.now() - found.at > FORGOTTEN:
+            continue
+        try:
+            made.append(requested(context, Requested(at=found.at, recipe=found.recipe, image=found.image)))
+        except BumpbotError as error:
+            context.narrate(f"{found.recipe}: {found.image} is the next candidate and is not begun yet: {error}")
+    return tuple(made)
+
+
 def _free(context: Context, bump: Bump) -> None:
     """Refuses a bump whose recipe another holds, and one too many open at once."""
     snapshot = context.ledger.tip()
@@ -78,15 +95,24 @@ def _free(context: Context, bump: Bump) -> None:
 def held(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> tuple[Writes, tuple[str, ...]]:
     """(writes, reads) of a first claim: files that two bumps cannot both write."""
     known = ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps)
-    mine = {chains.claim_path(recipe.key): chains.canonical(Held(recipe=recipe.key, bump=bump.id, at=bump.now))
-            for recipe in bump.subject.family}
+    mine: dict[str, bytes | None] = {
+        chains.claim_path(recipe.key): chains.canonical(Held(recipe=recipe.key, bump=bump.id, at=bump.now))
+        for recipe in bump.subject.family
+    }
+    due = {path: None for recipe in bump.subject.family if (path := chains.next_path(recipe.key)) in snapshot.paths}
     ids = tuple(sorted({*(known.bumps if known else ()), bump.id}))
+    mine |= due
     return {**mine, chains.OPEN_BUMPS: chains.canonical(OpenBumps(bumps=ids))}, (*mine, chains.OPEN_BUMPS)
 
 
 def released(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> tuple[Writes, tuple[str, ...]]:
-    """(writes, reads) of a last record: what was held is free again."""
+    """(writes, reads) of a last record: what was held is free again, and a successor is left for a later wake to begin."""
     known = ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps)
     paths = tuple(chains.claim_path(recipe.key) for recipe in bump.subject.family)
     ids = tuple(one for one in (known.bumps if known else ()) if one != bump.id)
-    return {**dict.fromkeys(paths), chains.OPEN_BUMPS: chains.canonical(OpenBumps(bumps=ids))}, (*paths, chains.OPEN_BUMPS)
+    writes: dict[str, bytes | None] = {**dict.fromkeys(paths), chains.OPEN_BUMPS: chains.canonical(OpenBumps(bumps=ids))}
+    ended, recipe = bump.memory.ended, bump.subject.family[0].key
+    if ended is not None and ended.successor is not None:
+        left = Successor(recipe=recipe, image=ended.successor, of=bump.id, at=ended.at)
+        writes[chains.next_path(recipe)] = chains.canonical(left)
+    return writes, tuple(writes)

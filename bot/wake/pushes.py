@@ -91,7 +91,8 @@ def entry_of(bump: Bump, context: Context) -> changelog.Entry:
     lines = [f"Update the image from {bump.subject.family[0].image} to {bump.subject.candidate.text}."]
     lines += [f"{wanted.id}: {wanted.why.en}" for wanted in bump.memory.applied]
     keys = tuple(recipe.key for recipe in bump.subject.family)
-    link = context.layout.changelog.pull.replace("{number}", str(pull.number if pull else ""))
+    # A layout that does not say how a pull request is linked means its own address.
+    link = context.layout.changelog.pull.replace("{number}", str(pull.number if pull else "")) or (pull.url if pull else "")
     scenarios = tuple(sorted({recipe.settings["scenario"] for recipe in bump.subject.family if "scenario" in recipe.settings}))
     return changelog.Entry(keys=keys, description=tuple(lines), link=link, scenarios=scenarios)
 

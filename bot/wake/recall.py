@@ -8,7 +8,7 @@ import msgspec
 
 from bot.decide.say import digest
 from bot.model.action import Action, Dispatch, Push, Remember, Result, Say
-from bot.model.bump import Approval, Bump, Ended, Head, Memory, Told
+from bot.model.bump import Approval, Asked, Bump, Ended, Head, Memory, Told
 
 
 def after(bump: Bump, actions: Sequence[Action], results: Sequence[Result]) -> Memory:
@@ -38,6 +38,8 @@ def _step(bump: Bump, memory: Memory, action: Action, result: Result) -> Memory:
             return replace(memory, owned=(*memory.owned, result.run))
         case Remember(fact=Approval() as approval):
             return replace(memory, approvals=(*memory.approvals, approval))
+        case Remember(fact=Asked() as asked):
+            return replace(memory, asked=(*memory.asked, asked))
         case Remember(fact=Ended() as ended):
             return replace(memory, ended=memory.ended or ended)
         case _:

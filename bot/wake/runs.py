@@ -18,7 +18,9 @@ from bot.model.run import Job, Reason, Run, Stage
 from bot.ports import Forge
 
 DISPATCH, PULL = "workflow_dispatch", "pull_request"
-Found = tuple[RunInfo, Stage, str, str | None]  # a run, its stage, the head it measures, its nonce
+Found = tuple[RunInfo, Stage, int, str, str | None]  # a run, its stage and step, the head it measures, its nonce
+# smoke1 is the first stage of a smoke; a nonce names it between the bump's id and the attempt.
+_STAGE = re.compile(r"-(?P<stage>smoke|sweep|repeat)(?P<step>[1-9])?-[0-9]{1,6}-[0-9a-f]{12}$")
 _DIGITS = 7
 
 
@@ -37,7 +39,7 @@ def ours(forge: Forge, bump: Bump, labellings: Sequence[Labelling], *, since: da
 
 def nonce_of(title: str, bump: str) -> str | None:
     """Our nonce in a run's display title, if the run was dispatched for this bump."""
-    found = re.search(rf"(?<!\w)bumpbot-{re.escape(bump)}-(?:smoke|sweep)-[0-9]{{1,6}}-[0-9a-f]{{12}}(?!\w)", title)
+    found = re.search(rf"(?<!\w)bumpbot-{re.escape(bump)}-(?:smoke[1-9]|sweep|repeat)-[0-9]{{1,6}}-[0-9a-f]{{12}}(?!\w)", title)
     return found.group(0) if found else None
 
 
@@ -56,10 +58,9 @@ def _dispatched(forge: Forge, bump: Bump, since: datetime) -> Iterator[Found]:
     for workflow, stages in _asked(bump.subject.rules).items():
         for info in forge.runs(workflow, event=DISPATCH, since=since):
             nonce = nonce_of(info.title, bump.id)
-            stage = _stage(nonce) if nonce else None
-            if nonce is None or stage is None or stage not in stages:
+            if nonce is None or (stage := _stage(nonce))[0] not in stages:
                 continue
-            if not carries(info, nonce, workflow=workflow, ref=stages[stage], me=me, since=since):
+            if not carries(info, nonce, workflow=workflow, ref=stages[stage[0]], me=me, since=since):
                 continue
             # The run's own head is the default branch's; the one it measures stands in its nonce.
             head = next((head for head in heads if head.startswith(nonce[-12:])), None)
@@ -68,14 +69,14 @@ def _dispatched(forge: Forge, bump: Bump, since: datetime) -> Iterator[Found]:
             if seen.setdefault(nonce, info.id) != info.id:
                 raise Refusal(f"two runs carry the nonce {nonce}: {seen[nonce]} and {info.id}",
                               "delete the one that is not to count; the next wake goes on")
-            yield info, stage, head, nonce
+            yield info, *stage, head, nonce
 
 
 def _asked(rules: Rules) -> dict[str, dict[Stage, str]]:
     """workflow -> the stages that are dispatched there, each with the branch it is started on."""
     asked: dict[str, dict[Stage, str]] = {}
     if rules.smoke.workflow:
-        asked[rules.smoke.workflow] = {"smoke": rules.smoke.ref}
+        asked[rules.smoke.workflow] = {"smoke": rules.smoke.ref, "repeat": rules.smoke.ref}
     if rules.sweep.start == "dispatch" and rules.sweep.workflow:
         asked.setdefault(rules.sweep.workflow, {})["sweep"] = rules.sweep.ref
     return asked
@@ -89,11 +90,13 @@ def _of_pull(forge: Forge, bump: Bump, since: datetime) -> Iterator[Found]:
     for info in forge.runs(rules.sweep.workflow, event=PULL, since=since):
         fits = info.event == PULL and info.workflow == rules.sweep.workflow and info.branch == rules.branch and not info.fork
         if fits and info.head in heads and info.created >= since:
-            yield info, "sweep", info.head, None
+            yield info, "sweep", 1, info.head, None
 
 
-def _stage(nonce: str) -> Stage:
-    return "sweep" if nonce.rsplit("-", 3)[1] == "sweep" else "smoke"
+def _stage(nonce: str) -> tuple[Stage, int]:
+    found = _STAGE.search(nonce)
+    assert found is not None  # `nonce_of` found nothing else
+    return found["stage"], int(found["step"] or 1)
 
 
 def _branch(ref: str) -> str:
@@ -102,7 +105,7 @@ def _branch(ref: str) -> str:
 
 def _run(forge: Forge, bump: Bump, found: Found, known: dict[int, Run], reasons: dict[int, Reason],
          pattern: re.Pattern[str]) -> Run:
-    info, stage, head, nonce = found
+    info, stage, step, head, nonce = found
     before = known.get(info.id)
     if before is not None and before.terminal and before.attempt == info.attempt and info.status == "completed":
         return before
@@ -110,20 +113,21 @@ def _run(forge: Forge, bump: Bump, found: Found, known: dict[int, Run], reasons:
     reason: Reason = reasons[info.id] if nonce is None else "dispatch"
     return Run(
         id=info.id, attempt=info.attempt, workflow=info.workflow, event=info.event, head=head, stage=stage, reason=reason,
-        status=info.status, conclusion=info.conclusion, created=info.created, nonce=nonce, jobs=jobs,
+        status=info.status, conclusion=info.conclusion, created=info.created, nonce=nonce, step=step, jobs=jobs,
     )
 
 
 def _job(bump: Bump, job: ForgeJob, pattern: re.Pattern[str]) -> Job:
-    """Role and concurrency stand in the job's name, where the layout's pattern says; GPUs are those of the recipe's point."""
+    """Role, concurrency and recipe stand in the job's name, where the layout's pattern says; GPUs are those of the point."""
     name = " ".join(job.name.split())
     found = pattern.search(name)
     said = found.groupdict() if found else {}
     role = "other" if found is None else "eval" if said.get("eval") else "throughput"
-    concurrency = _count(said.get("concurrency"))
+    concurrency, recipe = _count(said.get("concurrency")), said.get("recipe") or ""
     return Job(
         id=job.id, name=name, attempt=job.attempt, status=job.status, conclusion=job.conclusion, started=job.started,
-        completed=job.completed, gpus=_gpus(bump, role, concurrency) if found else 0, role=role, concurrency=concurrency,
+        completed=job.completed, gpus=_gpus(bump, role, concurrency, recipe) if found else 0, role=role, concurrency=concurrency,
+        recipe=recipe,
     )
 
 
@@ -132,9 +136,10 @@ def _count(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= _DIGITS else None
 
 
-def _gpus(bump: Bump, role: str, concurrency: int | None) -> int:
+def _gpus(bump: Bump, role: str, concurrency: int | None, recipe: str) -> int:
     """The most that a point of that kind and concurrency holds; where the recipe knows none, the most of any."""
-    points = [point for recipe in bump.subject.family for point in recipe.points]
+    every = [point for member in bump.subject.family for point in member.points]
+    points = [point for point in every if point.recipe == recipe] or every
     exact = [point for point in points if point.concurrency == concurrency]
     kind = [point for point in exact if point.kind == role]
     return max((point.gpus for point in kind or exact or points), default=0)

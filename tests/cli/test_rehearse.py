@@ -20,7 +20,8 @@ from tests.cli import worlds
 from tests.cli.conftest import STORY, Kept
 from tests.cli.shell import ROOT, Done, bumpbot
 
-SEED = ROOT / "bot" / "rehearse" / "scenarios" / "kimi-k3-gb200"
+SCENARIOS = ROOT / "bot" / "rehearse" / "scenarios"
+SEED = SCENARIOS / "kimi-k3-gb200"
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -169,7 +170,8 @@ class TestAScenarioThatDoesNotHold:
     def test_a_variant_it_does_not_have(self, tmp_path: Path) -> None:
         folder = worlds.scenario_folder(tmp_path / "s")
         assert "has no variant as-it-happened: it has: own" in bumpbot("rehearse", folder, "--as-it-happened").line
-        done = bumpbot("rehearse", "kimi-k3-gb200")
+        (folder / "scenario.yaml").write_text((folder / "scenario.yaml").read_text().replace("  own:\n", "  as-it-happened:\n"))
+        done = bumpbot("rehearse", folder)
         assert done.code == 1 and "add --as-it-happened" in done.line
 
 
@@ -177,7 +179,7 @@ class TestWhatItIsAskedFor:
     def test_a_name_that_is_none_tells_those_that_are(self) -> None:
         for argv in (("rehearse", "nope"), ("rehearse",), ("rehearse", "")):
             done = bumpbot(*argv)
-            assert done.code == 2 and "shipped: kimi-k3-gb200" in done.line
+            assert done.code == 2 and f"shipped: {', '.join(sorted(folder.name for folder in SCENARIOS.iterdir()))}" in done.line
 
     def test_one_word_too_many(self, tmp_path: Path) -> None:
         assert bumpbot("rehearse", worlds.scenario_folder(tmp_path / "s"), "more").code == 2
@@ -195,7 +197,28 @@ class TestCopy:
         done = bumpbot("rehearse", "--copy", "kimi-k3-gb200", tmp_path / "mine")
         assert (done.code, done.out) == (0, "")
         assert everything(tmp_path / "mine") == everything(SEED)
+        assert done.line.endswith(f"bumpbot rehearse {tmp_path / 'mine'}")
+
+    def test_of_one_that_only_tells_what_happened_names_the_option(self, tmp_path: Path) -> None:
+        folder = worlds.scenario_folder(tmp_path / "s")
+        (folder / "scenario.yaml").write_text((folder / "scenario.yaml").read_text().replace("  own:\n", "  as-it-happened:\n"))
+        done = bumpbot("rehearse", "--copy", folder, tmp_path / "mine")
         assert done.line.endswith(f"bumpbot rehearse {tmp_path / 'mine'} --as-it-happened")
+
+    def test_of_one_that_shares_with_another_stands_alone(self, tmp_path: Path) -> None:
+        done = bumpbot("rehearse", "--copy", "moved-tag", tmp_path / "mine")
+        assert done.code == 0 and sorted(path.name for path in (tmp_path / "mine").iterdir()) == [
+            "artifacts", "baseline.json", "registry.yaml", "repo", "scenario.yaml", "upstream"]
+        assert everything(tmp_path / "mine" / "repo") == everything(SCENARIOS / "green" / "repo")
+        assert bumpbot("rehearse", "--copy", "moved-tag", SCENARIOS / "green" / "repo" / "mine").code == 2
+
+    def test_of_one_that_shares_with_what_is_not_there_says_where_it_should_lie(self, tmp_path: Path) -> None:
+        folder = worlds.scenario_folder(tmp_path / "s")
+        (folder / "scenario.yaml").write_text((folder / "scenario.yaml").read_text() + "shares: world\n")
+        for argv in (("rehearse", folder), ("rehearse", "--copy", folder, tmp_path / "mine")):
+            done = bumpbot(*argv)
+            assert done.code == 1 and f"no scenario `world` lies beside this one: put it at {tmp_path / 'world'}" in done.line
+        assert not (tmp_path / "mine").exists()
 
     def test_of_ones_own_may_need_no_option(self, tmp_path: Path) -> None:
         done = bumpbot("rehearse", "--copy", worlds.scenario_folder(tmp_path / "s"), tmp_path / "mine")

@@ -48,9 +48,9 @@ accounts:
     - {login: ada, name: Ada, email: ada@example.com, permission: admin}
 workflows:
   - {file: smoke.yml, name: Smoke, run_name: "Smoke {inputs.nonce}",
-     triggers: {workflow_dispatch: {inputs: [recipe, commit, nonce]}}}
+     triggers: {workflow_dispatch: {inputs: [recipe, commit, nonce, points, eval-limit, fail-fast]}}}
   - {file: sweep.yml, name: Sweep, run_name: "Sweep {inputs.nonce}",
-     triggers: {workflow_dispatch: {inputs: [recipe, commit, nonce]}}}
+     triggers: {workflow_dispatch: {inputs: [recipe, commit, nonce, points, eval-limit, fail-fast]}}}
 variants:
   own:
     policy: {caps: {gpu_hours: 40}}

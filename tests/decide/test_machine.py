@@ -21,6 +21,7 @@ POLICIES = st.fixed_dictionaries({
     "needs_entry": st.booleans(), "late": st.booleans(), "gpu_hours": st.sampled_from([3000.0, 3000.0, None, 400.0, 160.0, 30.0]),
     "repairs": st.integers(0, 5), "infrastructure_retries": st.integers(0, 2), "approve_above": st.sampled_from([None, None, 10.0]),
     "known": st.dictionaries(st.sampled_from(REPAIRABLE), st.sampled_from([True, True, False])), "along": st.integers(0, 4),
+    "stages": st.sampled_from([("trim",), facts.STAGED]),
     "theme": st.sampled_from([*REPAIRABLE, "node-unhealthy", "package-fetch", "eval-gate"]),
 })
 
@@ -31,7 +32,7 @@ class AnyOrder(RuleBasedStateMachine):
     @initialize(drawn=POLICIES)
     def begin(self, drawn: dict) -> None:
         limits = {name: drawn[name] for name in ("gpu_hours", "repairs", "infrastructure_retries", "approve_above")}
-        manners = {name: drawn[name] for name in ("start", "changelog", "drafts", "needs_entry", "late")}
+        manners = {name: drawn[name] for name in ("start", "changelog", "drafts", "needs_entry", "late", "stages")}
         self.world = world(**manners, **limits)
         self.world.repairs, self.theme = drawn["known"], drawn["theme"]
         if drawn["theme"] in REPAIRABLE:
@@ -95,7 +96,7 @@ class AnyOrder(RuleBasedStateMachine):
             self.world.stop_run(run, conclusion)
 
     @precondition(lambda self: self.world.alive())
-    @rule(pick=st.integers(0, 3), verdict=st.sampled_from(["improved", "neutral", "regressed", "inconclusive"]))
+    @rule(pick=st.integers(0, 3), verdict=st.sampled_from(["improved", "neutral", "regressed", "inconclusive", "suspect", "suspect"]))
     def a_verdict(self, pick: int, verdict: str) -> None:
         run = self.world.alive()[pick % len(self.world.alive())]
         self.world.begin(run)
@@ -115,6 +116,16 @@ class AnyOrder(RuleBasedStateMachine):
     def a_person_takes_over(self, what: str, really: int) -> None:
         if really == 0 and not self.world.pull.merged:
             self.world.person(what)
+
+    @precondition(lambda self: self.world.pull)
+    @rule(what=st.sampled_from(["smoke", "retry"]))
+    def a_person_asks_again(self, what: str) -> None:
+        self.world.asks(what)
+
+    @rule(really=st.integers(0, 8))
+    def the_tag_is_pushed_again(self, really: int) -> None:
+        if really == 0:
+            self.world.tag = "sha256:" + "e" * 64
 
     @rule(count=st.integers(1, 3))
     def actions_fail(self, count: int) -> None:

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from bot.decide.answer import NOTHING_MEASURED
-from bot.decide.phase import SweepDue, needs_approval, phase_of
+from bot.decide.people import needs_approval
+from bot.decide.phase import SweepDue, phase_of
 from bot.decide.sweep import NOTHING_BEGAN
 from bot.model.outcome import Cause, Outcome
 from tests.fakes import facts

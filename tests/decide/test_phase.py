@@ -5,19 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from bot.decide.phase import (
-    alive_sweeps,
-    failed_jobs,
-    held,
-    labelled_by,
-    needs_approval,
-    passed,
-    phase_of,
-    rerunnable,
-    starting,
-    sweep_labels,
-    sweep_of,
-)
+from bot.decide.people import held, labelled_by, needs_approval, sweep_labels
+from bot.decide.phase import phase_of
+from bot.decide.runs import alive_sweeps, failed_jobs, passed, rerunnable, starting, sweep_of
 from bot.model.bump import Approval, Bump, Limits
 from bot.model.forge import Labelling
 from bot.model.run import Run

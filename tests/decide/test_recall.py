@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bot.model.action import Dispatch, Push, Remember, Result, Say
 from bot.model.bump import Approval, Ended
+from bot.model.lines import State
 from bot.model.outcome import Cause, Outcome
-from bot.model.record import State, Status
+from bot.model.record import Status
 from bot.wake.recall import after
 from tests.fakes.facts import BASE, MOVED, PROPOSAL, REPAIR, SYNC, bump, later, run, wanted
 

@@ -128,15 +128,16 @@ class TestTables:
         for stats, chosen in ((("mean", "p50", None), "p50"), (("mean", None), None), (("p99", "mean"), "mean"), (("p99",), "p99")):
             rows = [row("ttft", float(number), stat=stat) for number, stat in enumerate(stats)]
             for order in (rows, rows[::-1]):
-                assert values(order)[(1, "ttft")] == float(stats.index(chosen))
+                assert values(bump("proposal"), order)[(("", 1), "ttft")] == float(stats.index(chosen))
 
     def test_evals_are_no_metric_of_a_point_and_requests_are_counted(self) -> None:
         counted = Accounting(concurrency=2, total=9, profiled=7, warmup_invalid=1, profiling_invalid=1)
-        assert values([row("eval", 0.9), row("ttft", 1.0)], [counted]) == {(1, "ttft"): 1.0, (2, "profiled_requests"): 7.0}
+        assert values(bump("proposal"), [row("eval", 0.9), row("ttft", 1.0)], [counted]) == {
+            (("", 1), "ttft"): 1.0, (("", 2), "profiled_requests"): 7.0}
 
     def test_what_is_missing_has_its_reason(self) -> None:
         facts = with_baseline(bump("proposal"), published(row("ttft", 2.0), row("itl", 4.0)))
-        made = table(facts, [row("ttft", 1.5), row("intvty", 9.0)], (), ("ttft", "itl", "intvty", "output_tput"), 10)
+        made = table(facts, [row("ttft", 1.5), row("intvty", 9.0)], (), ("ttft", "itl", "intvty", "output_tput"), (10,))
         cells = {cell.metric: (cell.old, cell.new, cell.missing) for cell in made.lines[0].cells}
         assert cells == {"ttft": (2.0, 1.5, None), "itl": (4.0, None, "not-measured"), "intvty": (None, 9.0, "no-baseline"),
                          "output_tput": (None, None, "no-baseline")}
@@ -144,9 +145,9 @@ class TestTables:
 
     def test_only_measured_points_have_a_line_in_their_order(self) -> None:
         facts = with_baseline(bump("proposal"), published(row("ttft", 2.0, concurrency=8)))
-        made = table(facts, [row("ttft", 1.0, concurrency=16), row("ttft", 1.0, concurrency=2)], (), ("ttft",), 10)
+        made = table(facts, [row("ttft", 1.0, concurrency=16), row("ttft", 1.0, concurrency=2)], (), ("ttft",), (10,))
         assert [line.concurrency for line in made.lines] == [2, 16]
-        assert table(facts, [row("eval", 0.9)], (), ("ttft",), 10) is None
+        assert table(facts, [row("eval", 0.9)], (), ("ttft",), (10,)) is None
 
     def test_the_baseline_shows_each_column_or_why_not(self) -> None:
         block = report.proposal(with_baseline(bump("proposal"), published(row("ttft", 2.0))), ended=None).baseline

@@ -9,18 +9,19 @@ from typing import get_args
 import pytest
 
 from bot.decide.classes import CLASSES, response
-from bot.decide.phase import Phase
+from bot.decide.phase import Phase, phase_of
 from bot.model.outcome import Outcome
-from tests.fakes.watched import Watched, begun, smoke_fails, sweep_fails, until
+from tests.fakes.facts import STAGED
+from tests.fakes.watched import Watched, begun, breaks, smoke_fails, sweep_fails, until
 
 UNKNOWN = None
 
 
 # --- whole bumps, one a way to end: what chance might not reach within a minute is reached here
 
-def judged_as(verdict: str) -> Watched:
+def judged_as(verdict: str, **policy: object) -> Watched:
     """A sweep whose jobs pass and whose verdict is this."""
-    bot = begun()
+    bot = begun(**policy)
     until(bot, "Sweeping")
     bot.world.verdicts[bot.world.alive()[-1].id] = verdict
     return bot
@@ -50,6 +51,43 @@ def moved_on() -> Watched:
     return bot
 
 
+def pushed_again(at: str, **policy: object) -> Watched:
+    """The candidate's tag holds another image from this moment on."""
+    bot = begun(**policy)
+    until(bot, at)
+    bot.world.tag = "sha256:" + "e" * 64
+    bot.wake()
+    return bot
+
+
+def repeat_fails(*classes: str | None) -> Watched:
+    """Repeats of a suspect sweep that fail one after the other in these ways."""
+    bot = judged_as("suspect", stages=STAGED)
+    for class_ in classes:
+        until(bot, "Repeating")
+        breaks(bot, class_, role="throughput")
+    return bot
+
+
+def stage_fails(step: int, class_: str | None, **policy: object) -> Watched:
+    """The stages before this one pass, and this one fails."""
+    bot = begun(stages=STAGED, **policy)
+    for _ in range(step - 1):
+        bot.goes_well()
+    breaks(bot, class_, role="eval" if step == 1 else "throughput")
+    return bot
+
+
+def smoked_again() -> Watched:
+    """A person asks for the smoke again when it has passed."""
+    bot = begun(stages=STAGED, approve_above=10.0)
+    until(bot, "SweepDue")
+    bot.world.asks("smoke")
+    bot.wake()
+    assert type(phase_of(bot.world.facts())).__name__ == "Smoking"
+    return bot
+
+
 STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "all goes well, the guest's label": (begun, "validated", "verdict"),
     "all goes well, our own dispatch": (lambda: begun(start="dispatch"), "validated", "verdict"),
@@ -60,6 +98,20 @@ STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "an improvement": (lambda: judged_as("improved"), "validated", "verdict"),
     "slower": (lambda: judged_as("regressed"), "regressed", "verdict"),
     "too few points to tell": (lambda: judged_as("inconclusive"), "uncertain", "verdict"),
+    "stage by stage": (lambda: begun(stages=STAGED, start="dispatch"), "validated", "verdict"),
+    "the cheapest stage tells": (lambda: stage_fails(1, "eval-gate"), "failed", "unrepairable"),
+    "the last stage tells": (lambda: stage_fails(3, "moved-module"), "incompatible", "unrepairable"),
+    "a sick node in the second stage": (lambda: stage_fails(2, "node-unhealthy"), "validated", "verdict"),
+    "the smoke again, on request": (smoked_again, "validated", "verdict"),
+    "suspect, and slow again": (lambda: judged_as("suspect"), "regressed", "verdict"),
+    "suspect, and a repeat cannot be paid": (lambda: judged_as("suspect", gpu_hours=125.0), "uncertain", "verdict"),
+    "suspect, and no repeat is allowed": (lambda: judged_as("suspect", repeats=0), "uncertain", "verdict"),
+    "a sick node in the repeat": (lambda: repeat_fails("node-unhealthy"), "regressed", "verdict"),
+    "three sick nodes in the repeat": (lambda: repeat_fails(*["node-unhealthy"] * 3), "uncertain",
+                                       "infrastructure-retries-exhausted"),
+    "the tag is pushed again under the smoke": (lambda: pushed_again("Smoking"), "superseded", "none"),
+    "the tag is pushed again before the sweep": (lambda: pushed_again("SweepDue", approve_above=10.0), "superseded", "none"),
+    "a tag that nobody pinned is pushed again under the sweep": (lambda: pushed_again("Sweeping"), "superseded", "none"),
     "the changelog moved": (moved_on, "validated", "verdict"),
     "above the threshold, and a person says yes": (lambda: begun(approve_above=10.0), "validated", "verdict"),
     "a repair that helps": (lambda: smoke_fails("oom", known={"oom": True}), "validated", "verdict"),

@@ -27,6 +27,7 @@ from bot.model.recipe import EvalSpec, KeyChange, Point, Recipe, Scope, Site
 from bot.model.result import Verdict
 from bot.model.run import Job, Run, Triage
 from bot.model.text import Text
+from bot.recipe import matrix
 
 START = datetime(2026, 9, 10, 6, 40, tzinfo=UTC)
 PROPOSAL, REPAIR, ENTRY, SYNC = (letter * 40 for letter in "abcd")
@@ -52,6 +53,14 @@ def point(kind: str, concurrency: int) -> Point:
                  workload="agentic", concurrency=concurrency, runner="gb200", fingerprint="f", eval=eval_)
 
 
+def smoke(*stages: str) -> tuple[Point, ...]:
+    """The points of the smoke of `subject()`, stage by stage."""
+    return matrix.smoke([*(point("throughput", c) for c in (1, 2, 4)), point("eval", 4)], sample=50, stages=stages)
+
+
+STAGED = ("evals", "lowest", "highest")
+
+
 def subject(**changed: object) -> Subject:
     recipe = Recipe(key="r", file="configs/master.yaml", image="vllm/vllm-openai:old", model="m", hardware="gb200",
                     framework="vllm", precision="fp4", linked=("recipes/r.yaml",),
@@ -61,7 +70,7 @@ def subject(**changed: object) -> Subject:
         family=(recipe,),
         candidate=Candidate(old=resolved("old"), new=resolved("new"), text="vllm/vllm-openai:new"),
         plan=Plan(title=Text("t", "t"), sites=recipe.sites, scope=Scope(changed_rows=4, other_rows_changed=0, only_image=True), diff="",
-                  missing_baseline="not-published"),
+                  missing_baseline="not-published", smoke=smoke("trim")),
         rules=Rules(smoke=Smoke(workflow="smoke.yml", ref="main", inputs={"ref": "{head}", "test-name": "{nonce}"}),
                     sweep=Sweep(workflow="sweep.yml", label=LABEL), branch="bumpbot/b", base="main", changelog=True),
         limits=Limits(gpu_hours=1000.0),
@@ -84,8 +93,8 @@ def job(number: int, *, role: str = "throughput", concurrency: int = 1, conclusi
 
 
 def run(number: int, stage: str, head: str, *jobs: Job, status: str = "completed", conclusion: str | None = "success",
-        attempt: int = 1, reason: str = "dispatch", minutes: float = 0.0) -> Run:
-    return Run(id=number, attempt=attempt, workflow=f"{stage}.yml", event="workflow_dispatch" if stage == "smoke" else "pull_request",
+        attempt: int = 1, reason: str = "dispatch", minutes: float = 0.0, step: int = 1) -> Run:
+    return Run(id=number, step=step, attempt=attempt, workflow=f"{stage}.yml", event="workflow_dispatch" if stage == "smoke" else "pull_request",
                head=head, stage=stage, reason=reason, status=status, conclusion=conclusion if status == "completed" else None,
                created=later(minutes), jobs=jobs)
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from bot.model import result as results
 from bot.model.action import (
     Action,
     Cancel,
@@ -26,9 +27,8 @@ from bot.model.action import (
     SetDraft,
     Unlabel,
 )
-from bot.model.bump import Bump, JobFailure, Judged, Memory, Subject, Wanted, World
+from bot.model.bump import Asked, Bump, JobFailure, Judged, Memory, Subject, Wanted, World
 from bot.model.forge import Labelling, Pull
-from bot.model.result import Verdict
 from bot.model.run import Job, Run, Triage
 from bot.model.text import Text
 from bot.wake import recall
@@ -59,6 +59,7 @@ class Simulated:
         self.verdicts: dict[int, str] = {}
         self.repairs: dict[str | None, bool] = {}
         self.refusing = 0
+        self.tag: str | None = None
         self._ids = 100
 
     # -- what a look finds ---------------------------------------------------------------------------------------
@@ -67,7 +68,8 @@ class Simulated:
         """The record that a look would make now."""
         listed = tuple(run for number, run in sorted(self.runs.items()) if number not in self.hidden)
         world = World(pull=self.pull, foreign_head=self._foreign(), base_tip=f"{self.base:040x}", runs=listed,
-                      changelog=self._changelog(), labellings=tuple(self.labellings), me=ME)
+                      changelog=self._changelog(), labellings=tuple(self.labellings), me=ME,
+                      tag_digest=self.tag)
         judged = tuple(one for run in listed if (one := self._judged(run)))
         bump = Bump(id="b", now=self.now, subject=self.subject, world=world, memory=replace(self.memory, judged=judged))
         return replace(bump, world=replace(world, wanted=self._wanted(bump)))
@@ -97,8 +99,20 @@ class Simulated:
                        triage=Triage(class_=self.classes.get(job.id), cause=Text("why", "why")))
             for job in ended if job.conclusion in BAD
         )
-        verdict = Verdict(verdict=self.verdicts.get(run.id, "neutral")) if run.stage == "sweep" else None
+        verdict = self._verdict(run) if run.stage == "sweep" else None
         return Judged(run=run.id, head=run.head, seen=tuple(job.id for job in ended), failures=failures, verdict=verdict)
+
+    def _verdict(self, run: Run) -> results.Verdict:
+        """A suspect point stays one until a repeat of the sweep's head has measured it; then it is what it was taken for."""
+        said = self.verdicts.get(run.id, "neutral")
+        if said != "suspect":
+            return results.Verdict(verdict=said)
+        again = any(other.stage == "repeat" and other.head == run.head and other.terminal and other.conclusion == "success"
+                    for other in self.runs.values())
+        if again:
+            return results.Verdict(verdict="regressed")
+        suspect = results.Rerun(point=results.Cell(recipe="r", concurrency=2), why="suspect:tput_per_gpu", gpu_hours=None)
+        return results.Verdict(verdict="inconclusive", reasons=("not-confirmed",), rerun=(suspect,))
 
     def _wanted(self, bump: Bump) -> Wanted | None:
         for run in sorted(bump.world.runs, key=lambda run: (run.created, run.id), reverse=True):
@@ -182,8 +196,9 @@ class Simulated:
         for run in self.runs.values():
             if run.nonce == action.nonce:
                 return run.id
-        stage = "sweep" if "-sweep-" in action.nonce else "smoke"
-        return self._new(stage, action.head, "dispatch", "workflow_dispatch", nonce=action.nonce).id
+        word = action.nonce.rsplit("-", 3)[1]
+        stage, step = ("smoke", int(word[-1])) if word.startswith("smoke") else (word, 1)
+        return self._new(stage, action.head, "dispatch", "workflow_dispatch", nonce=action.nonce, step=step).id
 
     def _rerun(self, run: Run, attempt: int) -> bool:
         bad = [job for job in run.latest_jobs if job.conclusion in BAD]
@@ -212,10 +227,10 @@ class Simulated:
         entry = entered or not self.needs_entry or not self.subject.rules.changelog
         self.measuring[run.id] = self.pull.labels.count(LABEL) == 1 and drafts and entry
 
-    def _new(self, stage: str, head: str, reason: str, event: str, nonce: str | None = None) -> Run:
+    def _new(self, stage: str, head: str, reason: str, event: str, nonce: str | None = None, step: int = 1) -> Run:
         self._ids += 1
         run = Run(id=self._ids, attempt=1, workflow=f"{stage}.yml", event=event, head=head, stage=stage, reason=reason,
-                  status="queued", created=self.now, nonce=nonce)
+                  status="queued", created=self.now, nonce=nonce, step=step)
         self.runs[run.id], self.measuring[run.id] = run, True
         if self.late:
             self.hidden.add(run.id)
@@ -238,7 +253,9 @@ class Simulated:
             skipped = replace(self._job("other", None, 1), status="completed", conclusion="skipped")
             self.runs[run.id] = replace(run, status="completed", conclusion="skipped", jobs=(skipped,))
             return
-        cells = [("throughput", 1), ("eval", 4)] if run.stage == "smoke" else [*(("throughput", c) for c in (1, 2, 4)), ("eval", 4)]
+        whole = [*(("throughput", c) for c in (1, 2, 4)), ("eval", 4)]
+        trimmed = [(point.kind, point.concurrency) for point in self.subject.plan.smoke if point.stage == run.step]
+        cells = {"smoke": trimmed, "repeat": [("throughput", 2)]}.get(run.stage, whole)
         jobs = tuple(self._job(role, concurrency, 1) for role, concurrency in (*cells, ("other", None)))
         self.runs[run.id] = replace(run, status="in_progress", jobs=jobs)
 
@@ -309,6 +326,11 @@ class Simulated:
         self.labellings.append(Labelling(label=name, by=by, at=self.now, added=False))
         if name == LABEL:
             self._event("unlabel")
+
+    def asks(self, what: str) -> None:
+        """A person with a say asked for the smoke again, or for what failed once more."""
+        self.now += timedelta(seconds=10)
+        self.memory = replace(self.memory, asked=(*self.memory.asked, Asked(what=what, by="ann", at=self.now)))
 
     def person(self, what: str) -> None:
         """A person merges, closes, reopens, pushes to the branch, or takes it over by label."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 import msgspec
+import pytest
 from msgspec.structs import replace
 
 from bot import budget
 from bot.decide import decide
 from bot.decide.classes import INFRASTRUCTURE
-from bot.decide.phase import needs_approval, phase_of, starting, taken_by_person
+from bot.decide.people import insisted, needs_approval, taken_by_person
+from bot.decide.phase import phase_of
+from bot.decide.runs import failed_jobs, smokes, starting, steps
 from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, Remember, Rerun, Say
 from bot.model.bump import Bump, Ended, Limits
 from bot.model.event import Pushed, RunFinished, Scheduled
@@ -68,8 +71,10 @@ class Watched:
         """Nothing is swept or validated without its proof, put on against a person, started twice, or stopped in vain."""
         rules, said = bump.subject.rules.sweep, [one for one in bump.world.labellings if one.label == facts.LABEL]
         if any(isinstance(action, Label) or (isinstance(action, Dispatch) and "-sweep-" in action.nonce) for action in actions):
-            smokes = [run for run in bump.world.runs if run.stage == "smoke" and run.head == bump.tested_head]
-            assert any(job.role != "other" and job.conclusion == "success" for run in smokes for job in run.jobs)
+            for step in steps(bump):
+                newest = smokes(bump, step)[0]
+                assert newest.terminal and not failed_jobs(newest)
+                assert any(job.role != "other" and job.conclusion == "success" for job in newest.jobs)
             assert not said or said[-1].added or said[-1].by == facts.ME
         if any(isinstance(action, Label) for action in actions):
             hidden = [self.world.runs[number] for number in self.world.hidden]
@@ -84,7 +89,7 @@ class Watched:
 
     def _alone(self, bump: Bump, run: Run) -> bool:
         """Whether this sweep is all that the present head has: it measures or will, and no younger one does."""
-        smoked = type(phase_of(bump)).__name__ not in ("SmokeDue", "Smoking", "SmokeBroken")
+        smoked = type(phase_of(bump)).__name__ not in ("SmokeDue", "Smoking", "SmokeBroken", "Superseded")
         younger = [one for one in bump.world.runs if one.stage == "sweep" and one.id > run.id and one.head == run.head]
         return smoked and self.world.measuring[run.id] and not any(self.world.measuring[one.id] for one in younger)
 
@@ -93,9 +98,12 @@ class Watched:
         for action in actions:
             match action:
                 case Dispatch(head=head, nonce=nonce):
-                    sweep = "-sweep-" in nonce
-                    assert head == (bump.head if sweep else bump.tested_head)
-                    assert left is None or (budget.price_sweep(bump) if sweep else budget.price_smoke(bump)) <= left
+                    word = nonce.rsplit("-", 3)[1]
+                    assert head == (bump.tested_head if word.startswith("smoke") else bump.head)
+                    assert left is None or action.gpu_hours <= left
+                    prices = {"sweep": budget.price_sweep(bump), "repeat": budget.price(bump, [facts.point("throughput", 2)]),
+                              **{f"smoke{step}": budget.price_smoke(bump, step) for step in steps(bump)}}
+                    assert action.gpu_hours == pytest.approx(prices[word])
                 case Label(head=head):
                     assert head == bump.head == bump.world.pull.head
                     assert left is None or budget.price_sweep(bump) <= left
@@ -104,9 +112,10 @@ class Watched:
                     failed = [job for job in run.latest_jobs if job.conclusion in ("failure", "cancelled")]
                     minutes = {kind: budget.minutes(kind, bump.world.runs, bump.subject.limits) for kind in ("throughput", "eval")}
                     assert left is None or sum(job.gpus * minutes.get(job.role, 0) / 60 for job in failed) <= left
-                    assert run.attempt <= bump.subject.limits.infrastructure_retries
+                    assert run.attempt <= bump.subject.limits.infrastructure_retries or insisted(bump, run)
                 case Push(why="repair", repair=repair):
                     assert bump.memory.repairs_used < bump.subject.limits.repairs
+                    assert bump.world.tag_digest in (None, bump.subject.candidate.new.digest)
                     assert any(one.triage.class_ not in INFRASTRUCTURE - {"hang"} for one in bump.judged(repair.run).failures)
 
     def remembers(self, actions: tuple[Action, ...]) -> None:
@@ -126,9 +135,9 @@ class Watched:
         alive = [run for run in bump.world.runs if not run.terminal and run.id not in self.world.dying]
         busy = [run for run in alive if run.stage == "sweep" and any(job.role != "other" for job in run.jobs)]
         assert len(busy) <= 1 and all(run.head == bump.head for run in busy)
-        assert len([run for run in alive if run.stage == "smoke"]) <= 1
+        assert len([run for run in alive if run.stage == "smoke"]) <= 1 >= len([run for run in alive if run.stage == "repeat"])
         phase = type(phase_of(bump)).__name__
-        if phase in ("Smoking", "Sweeping"):
+        if phase in ("Smoking", "Sweeping", "Repeating"):
             assert alive or self.world.dying
         elif phase == "SweepDue" and needs_approval(bump):
             assert bump.told("status")
@@ -167,11 +176,12 @@ class Watched:
 
 
 def world(*, start: str = "label", changelog: bool = True, drafts: bool = True, needs_entry: bool = True, late: bool = False,
-          **limits: object) -> Simulated:
+          stages: tuple[str, ...] = ("trim",), **limits: object) -> Simulated:
     """A world for a bump of four points under these rules."""
     subject = facts.subject(limits=Limits(**{"gpu_hours": 1000.0, **limits}))
+    subject = replace(subject, plan=replace(subject.plan, smoke=facts.smoke(*stages)))
     sweep = replace(subject.rules.sweep, start=start, drafts=drafts, inputs={"ref": "{head}", "test-name": "{nonce}"})
-    rules = replace(subject.rules, sweep=sweep, changelog=changelog)
+    rules = replace(subject.rules, sweep=sweep, changelog=changelog, smoke=replace(subject.rules.smoke, stages=stages))
     return Simulated(replace(subject, rules=rules), needs_entry=needs_entry, late=late)
 
 

@@ -109,6 +109,11 @@ class TestQuestions:
         assert platform(inferencex, runner) == ("linux/arm64" if arm else "linux/amd64")
         assert hardware(inferencex, runner).digests == digests
 
+    @pytest.mark.parametrize(("runner", "digests"), [("self-hosted,h200", "proven"), ("self-hosted, linux, gb300", "proven"),
+                                                     ("self-hosted,linux", "unproven")])
+    def test_of_a_runners_several_labels_one_may_tell_it(self, runner: str, digests: str) -> None:
+        assert hardware(resolve("preset: own\n", PRESETS), runner).digests == digests
+
     def test_families_fold_the_mtp_sibling_and_the_named_groups(self, inferencex: Layout) -> None:
         keys = ("a-mtp", "b", "a", "dsv4-fp4-gb200-dynamo-vllm-mtp2", "dsv4-fp4-gb200-dynamo-vllm-mtp2-nosynthetic", "a-mtp-mtp")
         assert family(inferencex, "a", keys) == ("a-mtp", "a")

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from bot.model.action import Action, Result
 from bot.model.bump import Bump, Judged, Memory, Told
 from bot.model.event import Event, Labelled, PullChanged, Requested, RunFinished, Scheduled
+from bot.model.lines import State
 from bot.model.outcome import ENDINGS, Cause, Disposition, Outcome
 from bot.model.recipe import KeyChange
-from bot.model.record import SLOTS, Record, State, Status, template
+from bot.model.record import SLOTS, Record, Status, template
 from tests.fakes.facts import ENTRY, PROPOSAL, REPAIR, START, SYNC, bump, failure, job, judged, later, run, wanted
 
 WHYS = st.lists(st.sampled_from(["repair", "changelog", "sync"]), max_size=8).map(lambda rest: ("proposal", *rest))
@@ -122,7 +123,7 @@ class TestWrittenDown:
 
     def test_every_action_has_a_word_of_its_own(self) -> None:
         words = [kind.__struct_config__.tag for kind in get_args(Action)]
-        assert len(set(words)) == len(words) == 11
+        assert len(set(words)) == len(words) == 12
 
     def test_facts_are_frozen(self) -> None:
         with pytest.raises(AttributeError):

@@ -1,10 +1,10 @@
-"""Makes the shipped scenario bot/rehearse/scenarios/kimi-k3-gb200 again; the same bytes each time.
+"""Makes the shipped scenarios kimi-k3-gb200 and kimi-k3-gb200-uncapped again; the same bytes each time.
 
     python -m tests.rehearse.make_kimi_k3_gb200 --snapshot DIR --licence FILE [--into DIR]
 
-`--snapshot` is a checkout of SemiAnalysisAI/InferenceX of 2026-08-22, from which the guest repository's files are cut;
-without it repo/ is kept as it is and everything else is made. Which numbers are the record's and which are invented is
-said in kimi_k3_gb200/numbers.py and beside each maker.
+`--into` is the folder of scenarios. `--snapshot` is a checkout of SemiAnalysisAI/InferenceX of 2026-08-22, from which the
+guest repository's files are cut; without it repo/ is kept as it is and everything else is made. Which numbers are the
+record's and which are invented is said in kimi_k3_gb200/numbers.py and beside each maker.
 """
 
 from __future__ import annotations
@@ -14,28 +14,31 @@ import shutil
 from datetime import timedelta
 from pathlib import Path
 
-from tests.rehearse.kimi_k3_gb200 import evals, history, logs, numbers, published, repo, requests, story
+from tests.rehearse.kimi_k3_gb200 import evals, history, logs, numbers, own, published, repo, requests, story, uncapped
 from tests.rehearse.kimi_k3_gb200.numbers import EVALS, FULL, INITIAL, REPAIRED, SMOKE, SWEEP, at
 
 # Dropped calls that the frontends of the evals logged; of c16 as many as answers were cut, of the others INVENTED.
 DROPPED = {2: 214, 4: 238, 16: numbers.CUT}
-SCENARIO = Path(__file__).parents[2] / "bot/rehearse/scenarios/kimi-k3-gb200"
+SCENARIOS = Path(__file__).parents[2] / "bot/rehearse/scenarios"
+NAME, UNCAPPED = "kimi-k3-gb200", "kimi-k3-gb200-uncapped"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--snapshot", type=Path)
     parser.add_argument("--licence", type=Path)
-    parser.add_argument("--into", type=Path, default=SCENARIO)
+    parser.add_argument("--into", type=Path, default=SCENARIOS)
     chosen = parser.parse_args()
-    make(chosen.into)
+    make(chosen.into / NAME)
+    make_uncapped(chosen.into / UNCAPPED)
     if chosen.snapshot:
-        shutil.rmtree(chosen.into / "repo", ignore_errors=True)
-        repo.write(chosen.snapshot, chosen.licence or chosen.snapshot / "LICENSE", chosen.into / "repo")
+        target = chosen.into / NAME / "repo"
+        shutil.rmtree(target, ignore_errors=True)
+        repo.write(chosen.snapshot, chosen.licence or chosen.snapshot / "LICENSE", target)
 
 
 def make(folder: Path) -> None:
-    """Everything but repo/."""
+    """Everything of kimi-k3-gb200 but repo/."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("artifacts", "upstream"):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -45,6 +48,15 @@ def make(folder: Path) -> None:
     initial(folder / f"artifacts/{INITIAL}/1")
     smoke(folder / f"artifacts/{REPAIRED}")
     sweep(folder / f"artifacts/{SWEEP}/1")
+    own.artifacts(folder)
+
+
+def make_uncapped(folder: Path) -> None:
+    """Everything of kimi-k3-gb200-uncapped; what it shares with the other is not written twice."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "artifacts", ignore_errors=True)
+    (folder / "scenario.yaml").write_text(uncapped.write())
+    uncapped.artifacts(folder)
 
 
 def initial(folder: Path) -> None:
@@ -100,7 +112,7 @@ def sweep(folder: Path) -> None:
         )
     for score, slot in zip(EVALS, (1, 2, 3), strict=True):
         name = story.result(score.conc, slot, published=True)
-        evals.write(folder, name, score, samples=score.conc == 16)
+        evals.write(folder, name, score, at(11, 40 + score.conc % 10, 3.118204), samples=score.conc == 16)
         logs.served(
             folder,
             f"eval_multinode_server_logs_{name}",

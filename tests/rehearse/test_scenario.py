@@ -10,7 +10,7 @@ import pytest
 
 from bot import strict
 from bot.errors import BadInput, Missing, Refusal
-from bot.rehearse import scenario
+from bot.rehearse import scenario, sharing
 from tests.rehearse.small_scenario import REGISTRY, SCENARIO, write
 
 SHIPPED = Path(scenario.__file__).parent / "scenarios/kimi-k3-gb200"
@@ -32,9 +32,14 @@ class TestAFolderThatHolds:
         text = SCENARIO.replace("caps: {gpu_hours: 40}", "caps: {gpu_hours: 40}, checks: {imports: false, arch: true}")
         assert scenario.load(write(tmp_path, text)).story.policy.checks.off == {"imports"}
 
+    def test_what_the_policy_does_not_say_is_left_to_the_layout(self, tmp_path: Path) -> None:
+        policy = scenario.load(write(tmp_path)).story.policy
+        assert (policy.smoke.stages, policy.smoke.arguments) == (None, None)
+        assert (policy.caps.approve_above, policy.caps.gpu_hours_per_day) == (None, None)
+
     def test_it_fits_its_own_json_schema(self) -> None:
         valid = jsonschema_rs.validator_for(scenario.schema())
-        for text in (SCENARIO, (SHIPPED / "scenario.yaml").read_text()):
+        for text in (SCENARIO, *(file.read_text() for file in SHIPPED.parent.glob("*/scenario.yaml"))):
             value, _ = strict.parse(text, file="scenario.yaml")
             valid.validate(json.loads(json.dumps(value, default=lambda moment: moment.isoformat())))
 
@@ -48,10 +53,10 @@ class TestTheVariants:
     def test_without_a_word_the_bots_own_policy_is_meant(self, tmp_path: Path) -> None:
         assert scenario.load(write(tmp_path)).variant == "own"
 
-    def test_a_scenario_that_only_tells_what_happened_says_how_to_ask_for_it(self) -> None:
+    def test_a_scenario_that_only_tells_what_happened_says_how_to_ask_for_it(self, tmp_path: Path) -> None:
         with pytest.raises(Refusal) as told:
-            scenario.load(SHIPPED)
-        assert str(told.value) == "scenario kimi-k3-gb200 has only the variant as-it-happened: add --as-it-happened"
+            scenario.load(write(tmp_path, SCENARIO.replace("  own:\n", "  as-it-happened:\n")))
+        assert str(told.value) == "scenario small has only the variant as-it-happened: add --as-it-happened"
 
     def test_a_variant_that_it_does_not_have_is_named_with_those_it_has(self, tmp_path: Path) -> None:
         with pytest.raises(Refusal, match="no variant as-it-happened: it has: own"):
@@ -128,6 +133,27 @@ BROKEN = {
         "not after",
     ),
     "a path that climbs": ("append: {log.txt:", "append: {../log.txt:", "do: push", "variants.own.events.1.append", ""),
+    "a push to two places": (
+        "message: grow",
+        "message: grow, branch: topic, pull: newest",
+        "do: push",
+        "variants.own.events.1.pull",
+        "both say where to push",
+    ),
+    "a push to a pull request that is no number": (
+        "message: grow",
+        "message: grow, pull: oldest",
+        "do: push",
+        "variants.own.events.1.pull",
+        "",
+    ),
+    "a stage of the smoke that nobody knows": (
+        "caps: {gpu_hours: 40}",
+        "caps: {gpu_hours: 40}, smoke: {stages: [evals, middle]}",
+        "policy:",
+        "variants.own.policy.smoke.stages.1",
+        "",
+    ),
     "a check nobody knows": (
         "caps: {gpu_hours: 40}",
         "caps: {gpu_hours: 40}, checks: {vibes: true}",
@@ -213,19 +239,19 @@ class TestAFolderThatDoesNotHold:
 
 class TestACopy:
     def test_a_shipped_scenario_is_copied_whole_and_loads(self, tmp_path: Path) -> None:
-        scenario.copy(SHIPPED, tmp_path / "mine")
+        sharing.copy(SHIPPED, tmp_path / "mine")
         assert scenario.load(tmp_path / "mine", "as-it-happened").declared.name == "kimi-k3-gb200"
 
     def test_a_folder_that_holds_something_is_left_alone(self, tmp_path: Path) -> None:
         (tmp_path / "mine.txt").write_text("precious")
         with pytest.raises(Refusal, match="is not empty"):
-            scenario.copy(SHIPPED, tmp_path)
+            sharing.copy(SHIPPED, tmp_path)
         assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
     def test_an_empty_folder_is_taken(self, tmp_path: Path) -> None:
-        scenario.copy(write(tmp_path / "source"), tmp_path / "target")
+        sharing.copy(write(tmp_path / "source"), tmp_path / "target")
         assert (tmp_path / "target/repo/log.txt").read_text() == "first line\n"
 
     def test_what_is_no_scenario_is_not_copied(self, tmp_path: Path) -> None:
         with pytest.raises(Missing, match=r"holds no scenario.yaml"):
-            scenario.copy(tmp_path, tmp_path / "target")
+            sharing.copy(tmp_path, tmp_path / "target")

@@ -237,7 +237,7 @@ class TestTheFolder:
         assert made == {name: data for name, data in held.items() if name.parts[0] != "repo"}
 
     def test_it_is_small(self) -> None:
-        assert sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file()) < 3_000_000
+        assert sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file()) < 3_200_000
 
     def test_three_places_hold_the_old_image_in_the_recipes_files(self) -> None:
         recipe = next((FOLDER / "repo").rglob("agg-gb200-dcp16-dspark4-*.yaml")).read_text()

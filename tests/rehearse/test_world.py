@@ -232,6 +232,26 @@ class TestWhatPeopleAndMachinesDo:
             ("please wait", 0, "ada")
         ]
 
+    @pytest.mark.parametrize("pull", ["newest", "7"])
+    def test_a_person_pushes_to_a_pull_requests_branch(self, pull: str, tmp_path: Path) -> None:
+        with living(tmp_path, SCENARIO.replace("message: grow", f"message: grow, pull: {pull}")) as world:
+            told = []
+            for name, payload in world.deliveries():
+                if name == "schedule" and not world.hub.pulls():
+                    world.hub.person("bumpbot[bot]").push("bump/toy", {"recipes/toy.yaml": b"name: toy2\n"}, "bump")
+                    world.hub.person("bumpbot[bot]").open("bump/toy", "Bump toy", draft=True)
+                told.append((name, payload.get("action")))
+            assert git(world, "show", "bump/toy:log.txt") == "first line\nsecond line"
+            assert git(world, "show", "-s", "--format=%ae", "bump/toy") == "ada@example.com"
+            assert git(world, "show", "main:log.txt") == "first line"
+        assert ("pull_request_target", "synchronize") in told and ("push", None) not in told
+
+    @pytest.mark.parametrize(("pull", "said"), [("newest", "none is open"), ("9", "push to pull request #9, which is not there")])
+    def test_a_push_to_a_pull_request_that_is_not_there_is_told_in_one_line(self, pull: str, said: str, tmp_path: Path) -> None:
+        text = SCENARIO.replace("message: grow", f"message: grow, pull: {pull}")
+        with living(tmp_path, text) as world, pytest.raises(Refusal, match=f"at 10:20 ada would .*{said}"):
+            list(world.deliveries())
+
     def test_a_person_who_comes_too_early_is_told_in_one_line(self, tmp_path: Path) -> None:
         text = SCENARIO.replace(
             'do: push, at: 2026-01-05T10:20:00Z, by: ada, message: grow, append: {log.txt: "second line\\n"}',

@@ -9,20 +9,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot import strict
+from bot.commands import COMMANDS
 from bot.decide import report
 from bot.model.bump import Ended, Update
+from bot.model.lines import AttemptLine, Follow, Regression, RunLine, StageLine, SummaryLine
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import (
+    Answer,
     Attempt,
-    AttemptLine,
+    CommandLine,
     Finishing,
-    Follow,
     LastWords,
     Proposal,
     Record,
-    RunLine,
     Status,
     Stop,
+    Summary,
     SweepReport,
 )
 from bot.model.text import Text
@@ -79,8 +81,13 @@ def renderer(style: str = "full", **changed: object) -> Renderer:
     made: dict = {"style": style, "forbidden": FORBIDDEN, "prefix": "[Klaud Cold]", **changed}
     return Renderer(made.pop("templates", TEMPLATES), made.pop("glossary", GLOSSARY), made.pop("metrics", METRICS), **made)
 
+WORSE = (
+    Regression(metric="tput_per_gpu", concurrency=16, recipe=KEY, old=2300.06, new=1953.2, delta=-0.1508, interval=(-0.18, -0.12)),
+    Regression(metric="eval", concurrency=16, recipe=KEY, old=0.97, new=0.91, delta=-0.06),
+    Regression(metric="ttft", recipe=f"{KEY}-mtp", delta=0.31, interval=(0.2, 0.4)),
+)
 PROPOSAL = Proposal(
-    recipe=KEY, engine="dynamo-vllm", old=OLD, new=NEW, text=PINNED, concurrencies=(1, 2, 4, 8, 16),
+    recipe=KEY, beside=(), engine="dynamo-vllm", old=OLD, new=NEW, text=PINNED, concurrencies=(1, 2, 4, 8, 16),
     evals=("kimi_tool_call_schema",),
     settings={"max-num-seqs": "2", "topology": "TP16/DCP16", "nodes": "4", "gpus": "16", "speculation": "dspark",
               "dynamo": "ba83080",
@@ -94,10 +101,17 @@ PROPOSAL = Proposal(
               AttemptLine(number=2, head=SYNCED, run=None, attempt=None, result="waiting", gpu_hours=0.0)),
     notes=(Text(en="2 other recipes run this image already", zh="另有 2 个配方已使用该镜像"),),
 )
+STAGED = (
+    StageLine(number=1, name="evals", points=("eval c16",), command="test-config --evals-only", result="passed", run=7, sample=50),
+    StageLine(number=2, name="lowest", points=("c1",), command=None, result="running", run=8),
+    StageLine(number=3, name="highest", points=(), command=None, result="waiting"),
+)
 INITIAL = Attempt(
     number=0, of=5, text=PINNED, head=HEAD, lines_changed=3, files=(MASTER, RECIPE), changes=(), kept=(), why=None,
     serving_path_changed=False,
-    siblings=(), command=f"test-config --config-files {MASTER} --config-keys {KEY} --trim-conc", runs=(RUNS[0],),
+    siblings=(), runs=(RUNS[0],),
+    stages=(StageLine(number=1, name="trim", points=("c1", "eval c1"), result="failed", run=RUNS[0].id,
+                      command=f"test-config --config-files {MASTER} --config-keys {KEY} --trim-conc"),),
     comparisons=COMPARISONS,
     failures=FAILURES, table=None, scores=(), accounting=(), baseline_accounting=(), warnings={}, next="repair", passed=False,
     new=NEW,
@@ -116,10 +130,11 @@ SWEEP = SweepReport(
     runs=RUNS[2:4], points=5, evals=5, concurrencies=(1, 2, 4, 8, 16),
     progress=(Update(at=at(10, 20), running=("c1", "c2", "c4", "c8"), queued=("c16", "eval c1")),
               Update(at=at(11, 35), passed=("c1", "c2"), running=("c16",), failed=("eval c2",))),
-    table=INTERIM, accounting=COUNTED, scores=(), failures=(), baseline_cut=None, baseline_n=None, verdict=None, void=False,
+    table=INTERIM, repeat=None, accounting=COUNTED, scores=(), failures=(), baseline_cut=None, baseline_n=None, verdict=None, void=False,
     reasons=(),
     passed=None,
 )
+FAMILY = replace(INTERIM, lines=tuple(replace(line, recipe=recipe) for recipe in (KEY, f"{KEY}-mtp") for line in INTERIM.lines))
 STOP = Stop(
     outcome=Outcome.FAILED, cause=Cause.GATE, head=SYNCED, why=CUT, scores=SCORES[:2], repairs=1, repairs_max=5, gpu_hours=145.25,
     cap=200.0,
@@ -165,6 +180,7 @@ def catalogue() -> dict[str, Record]:
     """All records by what they are for."""
     made: dict[str, Record] = {
         "the body": PROPOSAL,
+        "the body of a family": replace(PROPOSAL, beside=(f"{KEY}-mtp",)),
         "the body without a baseline": replace(PROPOSAL, baseline=None, missing_baseline="baseline-unreachable", repushed=None,
                                                notes=()),
         "the body with a reason nobody foresaw": replace(PROPOSAL, baseline=None, missing_baseline="a-reason-to-come", attempts=()),
@@ -175,7 +191,7 @@ def catalogue() -> dict[str, Record]:
                              scores=())),
         "the body of a baseline without points": replace(PROPOSAL, baseline=replace(BLOCK, table=replace(BASELINE, lines=()))),
         "an initial attempt that failed": INITIAL,
-        "an initial attempt that runs": replace(INITIAL, failures=(), command=None, new=None, comparisons=(), next="smoke-running",
+        "an initial attempt that runs": replace(INITIAL, failures=(), stages=STAGED, new=None, comparisons=(), next="smoke-running",
                                                 passed=None,
                                                 runs=(replace(RUNS[0], conclusion=None),)),
         "a repair that passed": REPAIR,
@@ -188,6 +204,10 @@ def catalogue() -> dict[str, Record]:
         "a sweep that nothing is known of": replace(SWEEP, synced=False, base_tip=None, first_head=None, label=None,
                                                     start="dispatch", runs=(),
                                                     points=0, evals=0, concurrencies=(), progress=(), table=None, accounting=()),
+        "a sweep of a family with a repeat": replace(SWEEP, table=FAMILY, repeat=replace(FAMILY, runs=(7, 8)), passed=True, regressions=WORSE,
+                                                     verdict="regressed", scores=tuple(replace(score, recipe=KEY) for score in SCORES),
+                                                     accounting=tuple(replace(one, recipe=KEY) for one in COUNTED)),
+        "a smoke of a family": replace(REPAIR, table=FAMILY, scores=tuple(replace(score, recipe=KEY) for score in SCORES)),
         "a sweep synced once": replace(SWEEP, first_head=None, base_tip=None, points=1, evals=1),
         "a sweep with holes": replace(SWEEP, table=HOLES, progress=(), accounting=(*COUNTED, *BASE_COUNTED)),
         "a sweep that failed its gate": replace(SWEEP, scores=SCORES, failures=FAILURES, baseline_cut=0, baseline_n=1319,
@@ -207,19 +227,48 @@ def catalogue() -> dict[str, Record]:
         "a stop without a cap": replace(STOP, cap=None, follow=replace(STOP.follow, forecast=None, left=None, files=(),
                                                                        changes=())),
         "a stop before a repair out of scope": replace(STOP, follow=replace(STOP.follow, left=None, obstacle=WHY), scores=()),
+        "a stop at a regression": replace(STOP, outcome=Outcome.REGRESSED, cause=Cause.VERDICT, follow=None, scores=(),
+                                          regressions=tuple(replace(one, recipe="") for one in WORSE)),
+        "a stop for a newer image": replace(STOP, outcome=Outcome.SUPERSEDED, cause=Cause.NONE, follow=None, scores=(),
+                                            successor=PINNED),
         "a stop by a conflict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.NONE, why=None, scores=(), follow=None),
     }
     made |= {f"a stop because of {cause.value}": replace(STOP, cause=cause) for cause in Cause}
     made |= {f"last words, {outcome.value}": final(outcome, Cause.VERDICT, proven=False, why=None) for outcome in Outcome}
     made |= {f"last words, {outcome.value}, with a diagnosis": final(outcome, Cause.NONE, proven=True, why=MOVED)
              for outcome in Outcome}
+    line = SummaryLine(bump=KEY, steps=2, done={"push": 1, "say": 3}, withheld={"dispatch": 1}, trouble=None)
+    made["a wake"] = Summary(mode="propose", lines=(line, replace(line, done={}, withheld={}, steps=1, ended=Outcome.VALIDATED),
+                                                    replace(line, withheld={}, done={}, steps=0, trouble="the head moved | again")))
+    made["a wake without bumps"] = Summary(mode="act", lines=())
+    made["a wake that refused"] = Summary(mode="act", lines=(), refusal="no recipe is called x: did you mean y?")
+    made["last words with a successor"] = replace(final(Outcome.SUPERSEDED, Cause.NONE, proven=False, why=MOVED), successor=PINNED)
     made["last words of a bump without runs"] = final(Outcome.SUPERSEDED, Cause.PERSON, proven=False, why=None, runs=())
     made |= {f"cleaning up, {outcome.value}": Finishing(outcome=outcome, runs=(34461599480, 34473834826)) for outcome in Outcome}
     made["nothing to clean up"] = Finishing(outcome=Outcome.FAILED, runs=())
     made |= {f"a short answer, {about}": Status(about=about, by="ann", state=replace(STATE, next=mover, cap=None))
              for about, mover in (("label-waits", "bot"), ("sweep-needs-approval", "maintainer"), ("sweep-held", "upstream"),
                                   ("a-subject-to-come", "operator"))}
-    return made | decided()
+    return made | answers() | decided()
+
+
+def answers() -> dict[str, Record]:
+    """An answer to a slash command for everything it may say."""
+    lines = tuple(CommandLine(word=row.word, help=row.help) for row in COMMANDS.values())
+    plain = Answer(comment=2831190021, by="ann", command="smoke", result="smoke-again", state=STATE)
+    said = [term for term in GLOSSARY if term.startswith(("answer-", "now-"))]
+    made: dict[str, Record] = {f"an answer, {term}": replace(plain, result=term.removeprefix("answer-"))
+                               for term in said if term.startswith("answer-")}
+    made |= {f"an answer to status, {term}": replace(plain, command="status", result="status", now=term.removeprefix("now-"))
+             for term in said if term.startswith("now-")}
+    return made | {
+        "an answer with the commands": replace(plain, command=None, result="unknown-word", commands=lines),
+        "an answer that names nobody": replace(plain, by=None, command=None, result="no-permission"),
+        "an answer on a bump that is over": replace(plain, command="retry", result="over", outcome=Outcome.FAILED),
+        "an answer about money": replace(plain, command="sweep", result="unpaid", forecast=115.2, left=54.75),
+        "an answer about money without a cap": replace(plain, command="sweep", result="unpaid", forecast=115.2),
+        "an answer of words to come": replace(plain, command="status", result="status", now="a-phase-to-come"),
+    }
 
 
 CATALOGUE = catalogue()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from bot.model.image import ImageFacts, Platform, Reference, Resolved
-from bot.model.record import BaselineBlock, Cell, Failure, Line, RunLine, State, Table
+from bot.model.lines import BaselineBlock, Cell, Failure, Line, RunLine, State, Table
 from bot.model.result import Accounting, Samples, Score
 from bot.model.text import Text
 from bot.model.upstream import Comparison

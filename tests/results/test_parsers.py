@@ -153,6 +153,13 @@ class TestLmEval:
         )
         assert {r.point.concurrency for r in told.rows} == {8}
 
+    @pytest.mark.parametrize(("told", "image"), [({"image": "acme/engine:2"}, "acme/engine:2"), ({"image": ""}, None), ({}, None), ({"image": 2}, None)])
+    def test_results_take_the_image_that_ran_from_there_too(self, told: dict[str, object], image: str | None) -> None:
+        found = collect([("e/results.json", stream(lm_results())), ("e/meta_env.json", stream({"conc": 8, **told})),
+                         ("other_conc1_/r.json", stream(agentic()))], recipe="r")
+        assert {r.image for r in found.rows if r.metric == "eval"} == {image}
+        assert {r.image for r in found.rows if r.metric != "eval"}.isdisjoint({image} - {None})
+
     def test_results_that_nobody_can_place_are_named_and_not_guessed(self) -> None:
         told = read(lm_results(), "e/results.json")
         assert told.rows == () and [(s.name, s.why) for s in told.skipped] == [("e/results.json", "no-concurrency")]

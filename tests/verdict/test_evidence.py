@@ -85,7 +85,7 @@ class TestNumbers:
         ],
     )
     def test_are_good_or_bad_by_their_direction(self, metric, old, new, mark) -> None:
-        from bot.model.record import Cell
+        from bot.model.lines import Cell
 
         assert shown(Cell(metric=metric, old=old, new=new), METRICS).mark == mark
 

@@ -7,7 +7,7 @@ import pytest
 from bot.model.result import Accounting, Samples
 from bot.strict import load
 from bot.verdict.gates import Thresholds, coverage, failed_requests, scores, straddles
-from tests.verdict.made import PUBLISHED_SCORES, SCORES, SWEPT, row, score, seed
+from tests.verdict.made import PUBLISHED_SCORES, RECIPE, SCORES, SWEPT, row, score, seed
 
 GSM8K = {"gsm8k": 0.90}
 
@@ -88,5 +88,5 @@ class TestFailedRequests:
 
 class TestCoverage:
     def test_names_what_was_not_measured(self) -> None:
-        assert coverage(seed(SWEPT), [1, 2, 4, 8, 16]) == (16,)
-        assert coverage([row(1, "tput_per_gpu", 0.0)], [1]) == (1,)
+        assert coverage(seed(SWEPT), [(RECIPE, conc) for conc in (1, 2, 4, 8, 16)]) == ((RECIPE, 16),)
+        assert coverage([row(1, "tput_per_gpu", 0.0)], [(RECIPE, 1)]) == ((RECIPE, 1),)

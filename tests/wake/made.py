@@ -18,7 +18,7 @@ from bot.layout.records import Artifacts
 from bot.model.bump import Judged
 from bot.model.forge import Artifact
 from bot.model.run import Job
-from bot.wake.evidence import judge
+from bot.wake.evidence import judge_all
 from tests.fakes.facts import PROPOSAL, bump, later, run
 from tests.results.made import agentic, eval_row
 
@@ -71,7 +71,8 @@ def judged(jobs: Sequence[Job], *held: tuple[Artifact, bytes | Exception], known
 def look(forge: Forge, jobs: Sequence[Job], *, known: Sequence[Judged] = (), of: Any = None, stage: str = "smoke",
          status: str = "completed") -> Judged | None:
     context: Any = SimpleNamespace(forge=forge, layout=Layout(artifacts=NAMES), knowledge=KNOWN)
-    return judge(context, of or bump("proposal"), run(9, stage, PROPOSAL, *jobs, status=status), known)
+    found = judge_all(context, of or bump("proposal"), [run(9, stage, PROPOSAL, *jobs, status=status)], known)
+    return found[0] if found else None
 
 
 def result(number: int = 1, conc: int = 4, tput: float = 900.0, minutes: float = 60.0, name: str = "", **said: Any) -> Any:

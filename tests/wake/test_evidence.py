@@ -110,7 +110,7 @@ class TestWhatWasJudged:
     def test_is_not_read_again(self) -> None:
         forge = Forge([result()])
         first = look(forge, [job()])
-        assert look(forge, [job()], known=[first]) is first and forge.fetched == [1]
+        assert look(forge, [job()], known=[first]) == first and forge.fetched == [1]
 
     def test_grows_by_the_jobs_that_ended_since(self) -> None:
         forge = Forge([result(), result(2, 8, 500.0)])

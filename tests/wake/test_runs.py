@@ -20,7 +20,7 @@ from bot.model.run import Run
 from bot.wake.runs import carries, nonce_of, ours
 from tests.fakes.facts import BASE, ENTRY, LABEL, ME, PROPOSAL, REPAIR, START, bump, later, point, subject
 
-NONCE = f"bumpbot-b-smoke-0-{PROPOSAL[:12]}"
+NONCE = f"bumpbot-b-smoke1-0-{PROPOSAL[:12]}"
 OWN = re.compile(Layout().jobs)
 GUEST = re.compile(r" c(?P<concurrency>[0-9]+)(?: \| (?P<eval>eval(?:-only)?))?$")
 
@@ -87,7 +87,7 @@ class TestADispatchedRun:
         ({"created": START - timedelta(seconds=1)}, "before the bump began"), ({"fork": True}, "a fork's"),
         ({"title": "e2e Test"}, "no nonce"), ({"title": NONCE[:-1]}, "a shortened nonce"), ({"title": f"{NONCE}0"}, "a longer one"),
         ({"title": f"x{NONCE}"}, "something before it"), ({"title": NONCE.replace("-b-", "-c-")}, "another bump's"),
-        ({"title": f"bumpbot-b-smoke-0-{'9' * 12}"}, "a head that we never made"),
+        ({"title": f"bumpbot-b-smoke1-0-{'9' * 12}"}, "a head that we never made"),
         ({"title": f"bumpbot-b-sweep-0-{PROPOSAL[:12]}"}, "a stage that is not dispatched here")])
     def test_is_not_ours_if_one_thing_does_not_fit(self, changed: dict, why: str) -> None:
         assert found(info(**changed)) == () == found(info(**changed), deaf=True), why
@@ -110,7 +110,7 @@ class TestADispatchedRun:
         assert [run.id for run in found(info(1), info(1))] == [1]
 
     def test_each_repair_has_a_nonce_of_its_own(self) -> None:
-        second = info(2, title=f"bumpbot-b-smoke-1-{REPAIR[:12]}", created=later(60))
+        second = info(2, title=f"bumpbot-b-smoke1-1-{REPAIR[:12]}", created=later(60))
         assert [(run.id, run.head) for run in found(info(1), second, of=bump("proposal", "repair"))] == [(1, PROPOSAL), (2, REPAIR)]
 
     def test_a_sweep_by_dispatch_is_found_where_it_is_dispatched(self) -> None:

@@ -3,6 +3,7 @@ token, and a read that met a limit or a broken line is repeated on the clock it 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode, urljoin, urlsplit
@@ -47,13 +48,30 @@ class Api:
         """One answer about the repository."""
         return self._ask(self._base + self.path(*segments))[0]
 
-    def listed(self, *segments: object, key: str | None = None, **query: object) -> Iterator[Any]:
-        """Every item of a paged list, once; `key` names the list within the answer.
+    def told(self, path: str) -> tuple[Any, Mapping[str, str]]:
+        """One answer of the forge, and its headers by their names in lower case."""
+        data, answer = self._ask(self._base + path)
+        return data, answer.headers
 
-        What is added while the pages are read pushes items to the next one, so that they come twice.
-        """
+    def queried(self, text: str) -> Any:
+        """The answer to a GraphQL question; asking changes nothing."""
+        host = self._base.removesuffix("/v3") if self._base.endswith("/api/v3") else self._base
+
+        def once() -> Any:
+            content = json.dumps({"query": text}).encode()
+            return _json(self._good(fetch(self._client, "POST", f"{host}/graphql", content=content)))
+
+        return retry_read(self._clock, once)
+
+    def listed(self, *segments: object, key: str | None = None, **query: object) -> Iterator[Any]:
+        """Every item of a paged list of the repository, once; `key` names the list within the answer."""
+        return self.listed_at(self.path(*segments), key=key, **query)
+
+    def listed_at(self, path: str, *, key: str | None = None, **query: object) -> Iterator[Any]:
+        """As `listed`, at a path of the forge. What is added while the pages are read pushes items to the next one, so that
+        they come twice."""
         known = {name: value for name, value in {"per_page": 100, **query}.items() if value is not None}
-        path, seen = self.path(*segments), set()
+        seen: set[Any] = set()
         url: str | None = f"{self._base}{path}?{urlencode(known)}"
         for _ in range(PAGES):
             if url is None:

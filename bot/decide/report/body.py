@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum
 
-from bot.decide.phase import failed_jobs, gates_hold, passed
-from bot.decide.report.parts import COLUMNS, spent, state, values
+from bot.decide.report.parts import COLUMNS, Where, ordered, result, scores, spent, state, values
+from bot.decide.runs import repeats, smokes, steps
 from bot.model.bump import Bump, Ended
-from bot.model.record import AttemptLine, BaselineBlock, Cell, Line, Proposal, Table
+from bot.model.lines import AttemptLine, BaselineBlock, Cell, Line, Table
+from bot.model.record import Proposal
 from bot.model.result import Baseline, Score
 from bot.model.run import Run
 
@@ -22,6 +24,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
     throughput = [point for point in recipe.points if point.kind == "throughput"]
     return Proposal(
         recipe=recipe.key,
+        beside=tuple(member.key for member in subject.family[1:]),
         engine=recipe.framework,
         old=subject.candidate.old,
         new=subject.candidate.new,
@@ -35,7 +38,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
         rows_changed=plan.scope.changed_rows,
         repushed=subject.candidate.repushed,
         comparisons=plan.comparisons,
-        baseline=baseline_block(plan.baseline) if plan.baseline else None,
+        baseline=baseline_block(bump, plan.baseline) if plan.baseline else None,
         missing_baseline=plan.missing_baseline,
         state=state(bump, ended),
         attempts=attempt_lines(bump),
@@ -43,22 +46,23 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
     )
 
 
-def baseline_block(baseline: Baseline) -> BaselineBlock:
+def baseline_block(bump: Bump, baseline: Baseline) -> BaselineBlock:
     """The frozen baseline as a table, with its evals and what could not be verified."""
-    old = values(baseline.rows)
+    old = values(bump, baseline.rows)
     lines = tuple(
-        Line(concurrency=concurrency, cells=tuple(_old(old, concurrency, metric) for metric in COLUMNS))
-        for concurrency in sorted({concurrency for concurrency, metric in old if metric in COLUMNS})
+        Line(recipe=point[0], concurrency=point[1], cells=tuple(_old(old, point, metric) for metric in COLUMNS))
+        for point in ordered(bump, {point for point, metric in old if metric in COLUMNS})
     )
-    scores = tuple(
-        Score(concurrency=row.point.concurrency, task=row.task or "", metric=row.stat or "", value=row.value, n=row.n or 0)
+    published = [
+        Score(concurrency=row.point.concurrency, task=row.task or "", metric=row.stat or "", value=row.value, n=row.n or 0,
+              recipe=row.point.recipe)
         for row in baseline.rows
         if row.metric == "eval"
-    )
+    ]
     return BaselineBlock(
         date=baseline.date, run=baseline.run, attempt=baseline.attempt, head=baseline.head, pull=baseline.pull,
         fingerprint=baseline.fingerprint, table=Table(metrics=COLUMNS, lines=lines, baseline_run=baseline.run),
-        scores=scores, notes=baseline.notes, source=baseline.source,
+        scores=scores(bump, published), notes=baseline.notes, source=baseline.source,
     )
 
 
@@ -72,31 +76,27 @@ def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:
     sweeps = [run for run in bump.world.runs if run.stage == "sweep" and any(job.role != "other" for job in run.jobs)]
     if sweeps:
         newest = max(sweeps, key=lambda run: (run.created, run.id))
-        lines.append(_line(bump, None, newest.head, [newest]))
+        again = [run for run in repeats(bump) if run.head == newest.head]
+        lines.append(_line(bump, None, newest.head, [newest], beside=again))
     return tuple(lines)
 
 
-def _line(bump: Bump, number: int | None, head: str, runs: list[Run]) -> AttemptLine:
+def _line(bump: Bump, number: int | None, head: str, runs: list[Run], *, beside: Sequence[Run] = ()) -> AttemptLine:
     run = max(runs, key=lambda run: (run.created, run.id)) if runs else None
     return AttemptLine(
         number=number, head=head, run=run.id if run else None, attempt=run.attempt if run else None,
-        result=_result(bump, run), gpu_hours=fsum(spent(run) for run in runs),
+        result=_word(bump, number, run), gpu_hours=fsum(spent(run) for run in (*runs, *beside)),
     )
 
 
-def _result(bump: Bump, run: Run | None) -> str:
-    """A word of the glossary: waiting, running, passed, failed or cancelled, judged by job and then by gate."""
-    if run is None:
-        return "waiting"
-    if any(job.conclusion != "cancelled" for job in failed_jobs(run)):
-        return "failed"
-    if not run.terminal:
-        return "running"
-    if passed(run):
-        return "passed" if gates_hold(bump, run) else "failed"
-    return "cancelled" if failed_jobs(run) or run.conclusion == "cancelled" else "failed"
+def _word(bump: Bump, number: int | None, run: Run | None) -> str:
+    """How the attempt stands: a stage of its smoke that passed is not the smoke, while others are to come."""
+    word = result(bump, run)
+    to_come = number is not None and run is not None and run.head == bump.tested_head and any(
+        not smokes(bump, step) for step in steps(bump))
+    return "running" if word == "passed" and to_come and bump.memory.ended is None else word
 
 
-def _old(old: dict[tuple[int, str], float], concurrency: int, metric: str) -> Cell:
-    value = old.get((concurrency, metric))
+def _old(old: dict[tuple[Where, str], float], point: Where, metric: str) -> Cell:
+    value = old.get((point, metric))
     return Cell(metric=metric, old=value, missing=None if value is not None else "not-published")

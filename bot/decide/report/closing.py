@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import fsum
 
 from bot import budget
-from bot.decide.report.parts import run_line, spent, state
+from bot.decide.report.parts import regressions, run_line, scores, spent, state
 from bot.model.bump import Bump, Ended
+from bot.model.lines import Follow
 from bot.model.outcome import ENDINGS, Outcome
-from bot.model.record import Finishing, Follow, LastWords, Status, Stop
+from bot.model.record import Finishing, LastWords, Status, Stop
 
 # Outcomes that a run or a file has proven: under these nothing may say that the image was not judged.
 PROVEN = frozenset({Outcome.VALIDATED, Outcome.REGRESSED, Outcome.FAILED, Outcome.INCOMPATIBLE})
@@ -23,12 +24,14 @@ def stop(bump: Bump, ended: Ended) -> Stop:
         cause=ended.cause,
         head=bump.head or "",
         why=ended.why,
-        scores=tuple(score for score in (judged.scores if judged else ()) if score.passed is False),
+        scores=scores(bump, [score for score in (judged.scores if judged else ()) if score.passed is False]),
         repairs=bump.memory.repairs_used,
         repairs_max=limits.repairs,
         gpu_hours=bump.gpu_hours,
         cap=limits.gpu_hours,
         follow=_follow(bump, ended),
+        successor=ended.successor,
+        regressions=regressions(bump, judged) if ended.outcome is Outcome.REGRESSED else (),
     )
 
 
@@ -54,6 +57,7 @@ def last_words(bump: Bump, ended: Ended, *, theirs: bool = False) -> LastWords:
         next=ending.next,
         retry=ending.retry,
         closed=ending.pull == "close" and not theirs,
+        successor=ended.successor,
     )
 
 

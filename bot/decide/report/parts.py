@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import fsum
 
-from bot.decide.phase import SweepDue, needs_approval, phase_of
+from msgspec.structs import replace
+
+from bot.decide.people import needs_approval
+from bot.decide.phase import SweepDue, phase_of
+from bot.decide.progress import named
+from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
+from bot.model.lines import Cell, Failure, Line, Regression, RunLine, State, Table
 from bot.model.outcome import ENDINGS, Mover
-from bot.model.record import Cell, Failure, Line, RunLine, State, Table
-from bot.model.result import Accounting, Row
+from bot.model.result import Accounting, Row, Score
 from bot.model.run import Run
 
 # What people compare first, in the order of the seed's tables.
@@ -17,6 +22,8 @@ COLUMNS = ("tput_per_gpu", "output_tput", "ttft", "itl", "intvty")
 SMOKE_COLUMNS = ("tput_per_gpu", "output_tput", "input_tput", "ttft", "itl", "intvty", "profiled_requests")
 
 
+# A recipe and a concurrency; the recipe empty where there is only one.
+Where = tuple[str, int]
 # Which statistic stands for a metric where a file gives several.
 STATS = {"p50": 0, None: 1, "mean": 2}
 
@@ -46,6 +53,7 @@ def state(bump: Bump, ended: Ended | None) -> State:
 PHASE_WORDS = {
     "Opening": "proposed",
     "Taken": "handed-off",
+    "Superseded": "superseded",
     "SmokeDue": "smoke-due",
     "Smoking": "smoke-running",
     "SmokeBroken": "smoke-failed",
@@ -55,6 +63,9 @@ PHASE_WORDS = {
     "SweepDue": "smoke-passed",
     "Sweeping": "sweep-running",
     "SweepBroken": "sweep-failed",
+    "RepeatDue": "repeat-due",
+    "Repeating": "repeat-running",
+    "RepeatBroken": "sweep-failed",
     "Swept": "sweep-passed",
     "Finishing": "finishing",
     "Over": "over",
@@ -75,7 +86,7 @@ def failure(bump: Bump, failed: JobFailure, newest: int) -> Failure:
     """One failed job. The node is named as the layout's `publish.hosts` allows, the file by its role alone."""
     triage = failed.triage
     return Failure(
-        job=f"{'eval ' if failed.role == 'eval' else ''}c{failed.concurrency}",
+        job=named(bump, failed.recipe, failed.role, failed.concurrency),
         minutes=failed.minutes,
         class_=triage.class_,
         excerpt=triage.excerpt,
@@ -94,34 +105,85 @@ def failures(bump: Bump, run: Run, judged: Judged | None) -> tuple[Failure, ...]
     return tuple(failure(bump, failed, run.attempt) for failed in told)
 
 
-def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], columns: tuple[str, ...], run: int) -> Table | None:
-    """New values beside the frozen baseline's, one line a concurrency that was measured; None when nothing was."""
+def result(bump: Bump, run: Run | None) -> str:
+    """A word of the glossary: waiting, running, passed, failed or cancelled, judged by job and then by gate."""
+    if run is None:
+        return "waiting"
+    if any(job.conclusion != "cancelled" for job in failed_jobs(run)):
+        return "failed"
+    if not run.terminal:
+        return "running"
+    if passed(run):
+        return "passed" if gates_hold(bump, run) else "failed"
+    return "cancelled" if failed_jobs(run) or run.conclusion == "cancelled" else "failed"
+
+
+def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], columns: tuple[str, ...],
+          runs: tuple[int, ...]) -> Table | None:
+    """New values beside the frozen baseline's, one line a point that was measured; None when nothing was."""
     baseline = bump.subject.plan.baseline
-    old = values(baseline.rows, baseline.accounting) if baseline else {}
-    new = values(rows, accounting)
-    measured = sorted({concurrency for concurrency, metric in new if metric in columns})
+    old = values(bump, baseline.rows, baseline.accounting) if baseline else {}
+    new = values(bump, rows, accounting)
+    measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:
         return None
     lines = tuple(
-        Line(concurrency=concurrency, cells=tuple(_cell(metric, concurrency, old, new) for metric in columns))
-        for concurrency in measured
+        Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new) for metric in columns))
+        for point in measured
     )
-    return Table(metrics=columns, lines=lines, runs=(run,), baseline_run=baseline.run if baseline else None)
+    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=baseline.run if baseline else None)
 
 
-def values(rows: Iterable[Row], accounting: Iterable[Accounting] = ()) -> dict[tuple[int, str], float]:
+def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
+    """Recipe by recipe as the family names them, the lowest concurrency first."""
+    keys = [recipe.key for recipe in bump.subject.family]
+    return sorted(points, key=lambda point: (keys.index(point[0]) if point[0] in keys else -1, *point))
+
+
+def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
+    """What the verdict found worse: the points first, then whole curves; an eval that is worse stands among the points."""
+    whose, found = _whose(bump), judged.verdict.findings if judged and judged.verdict else ()
+    worse = [one for one in found if one.finding == "regressed" and not one.void and one.delta is not None]
+    return tuple(
+        Regression(metric=one.metric, delta=one.delta or 0.0, interval=one.interval, old=one.baseline, new=one.new,
+                   concurrency=one.point.concurrency if one.point else None,
+                   recipe=whose(one.point.recipe if one.point else one.recipe))
+        for one in sorted(worse, key=lambda one: one.point is None)
+    )
+
+
+def scores(bump: Bump, found: Iterable[Score]) -> tuple[Score, ...]:
+    """Evals as they are told: a recipe's name stands only where a family has several."""
+    alone = len(bump.subject.family) == 1
+    return tuple(replace(score, recipe="") if alone else score for score in found)
+
+
+def accounting(bump: Bump, found: Iterable[Accounting]) -> tuple[Accounting, ...]:
+    """Requests as they are told, in the same way."""
+    alone = len(bump.subject.family) == 1
+    return tuple(replace(counted, recipe="") if alone else counted for counted in found)
+
+
+def values(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting] = ()) -> dict[tuple[Where, str], float]:
     """One value a point and metric: the median where there is one, since that is what the tables say they show."""
-    found = {(counted.concurrency, "profiled_requests"): float(counted.profiled) for counted in accounting}
-    chosen: dict[tuple[int, str], int] = {}
+    whose = _whose(bump)
+    found = {((whose(counted.recipe), counted.concurrency), "profiled_requests"): float(counted.profiled) for counted in accounting}
+    chosen: dict[tuple[Where, str], int] = {}
     for row in rows:
-        key, rank = (row.point.concurrency, row.metric), STATS.get(row.stat, len(STATS))
+        key = ((whose(row.point.recipe), row.point.concurrency), row.metric)
+        rank = STATS.get(row.stat, len(STATS))
         if row.metric != "eval" and rank < chosen.get(key, len(STATS) + 1):
             found[key], chosen[key] = row.value, rank
     return found
 
 
-def _cell(metric: str, concurrency: int, old: dict[tuple[int, str], float], new: dict[tuple[int, str], float]) -> Cell:
-    before, after = old.get((concurrency, metric)), new.get((concurrency, metric))
+def _whose(bump: Bump) -> Callable[[str], str]:
+    """A recipe's name where a family has several; the baseline of one alone is told without."""
+    return (lambda recipe: recipe) if len(bump.subject.family) > 1 else (lambda recipe: "")
+
+
+def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float]) -> Cell:
+    before, after = old.get((point, metric)), new.get((point, metric))
     missing = "no-baseline" if before is None else "not-measured" if after is None else None
     return Cell(metric=metric, old=before, new=after, missing=missing)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.decide.report.parts import COLUMNS, failures, run_line, table
+from bot.decide.report.parts import COLUMNS, accounting, failures, regressions, run_line, scores, table
+from bot.decide.runs import repeats
 from bot.model.bump import Bump, Update
 from bot.model.record import SweepReport
 from bot.model.run import Run
@@ -16,7 +17,9 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     head = bump.memory.heads[-1]
     told = bump.told(f"sweep-{bump.memory.repairs_used}")
     progress = (*(told.updates if told else ()), *((update,) if update else ()))
-    runs = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head]
+    again = [other for other in repeats(bump) if other.head == run.head]
+    runs = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head] + again
+    second = [one for other in again if (one := bump.judged(other.id))]
     points = [job for job in run.latest_jobs if job.role == "throughput"]
     baseline = plan.baseline
     cut = [samples for samples in (baseline.samples if baseline else ())]
@@ -33,9 +36,10 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         evals=sum(job.role == "eval" for job in run.latest_jobs),
         concurrencies=tuple(sorted({job.concurrency for job in points if job.concurrency is not None})),
         progress=progress,
-        table=table(bump, judged.rows, judged.accounting, PROFILED, run.id) if judged else None,
-        accounting=judged.accounting if judged else (),
-        scores=judged.scores if judged else (),
+        table=table(bump, judged.rows, judged.accounting, PROFILED, (run.id,)) if judged else None,
+        repeat=table(bump, [row for one in second for row in one.rows], [], COLUMNS, tuple(one.run for one in second)),
+        accounting=accounting(bump, judged.accounting if judged else ()),
+        scores=scores(bump, judged.scores if judged else ()),
         failures=failures(bump, run, judged),
         baseline_cut=cut[0].cut if cut else None,
         baseline_n=cut[0].n if cut else None,
@@ -43,4 +47,5 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
         reasons=(*judged.gates, *(judged.verdict.reasons if judged.verdict else ())) if judged else (),
         passed=passed,
+        regressions=regressions(bump, judged),
     )

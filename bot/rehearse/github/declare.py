@@ -21,7 +21,8 @@ class Clock(Protocol):
 
 class Account(Struct, frozen=True, kw_only=True):
     """Somebody who can act. `token` empty: acts only through `person()` and git. `kind` default is the workflow's own
-    token, whose events start no workflow. Pushes are told apart by the committer's address (`emails`)."""
+    token, whose events start no workflow. Pushes are told apart by the committer's address (`emails`). `scopes` are a classic
+    token's; None where the token is of another kind."""
 
     login: str
     token: str = ""
@@ -29,6 +30,7 @@ class Account(Struct, frozen=True, kw_only=True):
     permission: Literal["admin", "maintain", "write", "triage", "read", "none"] = "write"
     id: int | None = None
     emails: tuple[str, ...] = ()
+    scopes: tuple[str, ...] | None = None
 
     @property
     def bot(self) -> bool:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bot.errors import Missing
 from bot.model.upstream import Comparison
-from bot.rehearse.github import history, issues, pulls, repos, runs  # noqa: F401  (they register their routes)
+from bot.rehearse.github import history, issues, pulls, repos, rulesets, runs  # noqa: F401  (they register their routes)
 from bot.rehearse.github.actions import Engine
 from bot.rehearse.github.archive import Shelf
 from bot.rehearse.github.declare import Account, Cause, Clock, Kind, RunScript, Script, Trigger, Workflow
@@ -25,6 +25,7 @@ from bot.rehearse.github.people import Person
 from bot.rehearse.github.refs import RefWatch
 from bot.rehearse.github.report import CommentMade, RunMade, comments_made, runs_made
 from bot.rehearse.github.server import Server
+from bot.rehearse.github.settings_state import Settings
 from bot.rehearse.github.state import Pull, Run, Store
 from bot.rehearse.github.verbs import Refused, Verbs
 from bot.rehearse.github.wire import DOCS, LEVELS, Page, Request, Response, conditional, error, find, paged
@@ -81,6 +82,7 @@ class LoopbackGitHub:
         self._server = Server(self.handle)
         self.url = self._server.url
         self.store = Store(tuple(accounts))
+        self.settings = Settings()
         self.store.start_pulls_at(first_pull)
         self.git = GitRepo(git_dir)
         self.render = Render(self.url, repository, default_branch, self.store, self.git)
@@ -207,6 +209,8 @@ class LoopbackGitHub:
                 request.now = now
                 if found is None:
                     raise Refused("Not Found", status=404)
+                if status := self.settings.hides(request.path):
+                    raise Refused("Not Found" if status == 404 else "Resource not accessible", status=status)
                 route, request.args = found
                 if not route.anonymous:
                     request.actor = self._authenticate(request)
@@ -255,6 +259,8 @@ class LoopbackGitHub:
             if response.status == 304:
                 self.limits.give_back(request.actor, request.now)
             response.headers |= self.limits.headers(request.actor, request.now)
+            if request.actor.scopes is not None:
+                response.headers["X-OAuth-Scopes"] = ", ".join(request.actor.scopes)
         response.headers.setdefault("Content-Type", "application/json; charset=utf-8")
         response.headers["Date"] = request.now.strftime("%a, %d %b %Y %H:%M:%S GMT")
         return response

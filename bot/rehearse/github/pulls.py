@@ -113,8 +113,10 @@ def pull_commits(hub: LoopbackGitHub, request: Request) -> Page:
 
 @route("POST", "/graphql", needs="read")
 def graphql(hub: LoopbackGitHub, request: Request) -> dict[str, Any]:
-    """convertPullRequestToDraft and markPullRequestReadyForReview, by variables or with the id in the text."""
+    """The viewer, and convertPullRequestToDraft and markPullRequestReadyForReview, by variables or with the id in the text."""
     query = request.text("query")
+    if re.fullmatch(r"\s*(query\s*)?\{\s*viewer\s*\{\s*login\s*\}\s*\}\s*", query):
+        return {"data": {"viewer": {"login": request.who.login}}}
     name = next((name for name in _MUTATIONS if re.search(rf"\b{name}\b", query)), None)
     if name is None:
         return {

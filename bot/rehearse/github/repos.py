@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Any
 from bot.rehearse.github.git_json import commit_json, ref_json
 from bot.rehearse.github.gitrepo import ZERO
 from bot.rehearse.github.objects import fill, id_of, node
+from bot.rehearse.github.settings import sees
 from bot.rehearse.github.verbs import Refused
-from bot.rehearse.github.wire import REPO, Page, Request, Response, route
+from bot.rehearse.github.wire import LEVELS, REPO, Page, Request, Response, route
 
 if TYPE_CHECKING:
     from bot.rehearse.github.hub import LoopbackGitHub
 
 NOT_FOUND = "Not Found"
+ROLES = {"admin": "admin", "maintain": "maintain", "push": "write", "triage": "triage", "pull": "read"}
 
 
 @route("GET", REPO)
-def repository(hub: LoopbackGitHub, _: Request) -> dict[str, Any]:
-    return hub.render.repo("full-repository")
+def repository(hub: LoopbackGitHub, request: Request) -> dict[str, Any]:
+    own, level = hub.settings, LEVELS.index(request.who.permission)
+    shown = {**hub.render.repo("full-repository"), "private": own.private, "archived": own.archived,
+             "visibility": "private" if own.private else "public",
+             "permissions": {name: level >= LEVELS.index(role) for name, role in ROLES.items()}}
+    return {**shown, "owner": {**shown["owner"], "type": "User"}} if own.personal else shown
 
 
 @route("GET", "/user")
@@ -88,6 +94,14 @@ def branches(hub: LoopbackGitHub, _: Request) -> Page:
         "commit": {"sha": pair[1], "url": f"{hub.render.here}/commits/{pair[1]}"}}))
 
 
+@route("GET", REPO + "/branches/{branch...}/protection")
+def protection(hub: LoopbackGitHub, request: Request) -> dict[str, Any]:
+    sees(hub, request, "administration", "admin")
+    if (found := hub.settings.protections.get(request.args["branch"])) is None:
+        raise Refused("Branch not protected", status=404)
+    return {"url": f"{hub.render.here}/branches/{request.args['branch']}/protection", **found}
+
+
 @route("GET", REPO + "/branches/{branch...}")
 def branch(hub: LoopbackGitHub, request: Request) -> dict[str, Any]:
     name = request.args["branch"]
@@ -99,6 +113,7 @@ def branch(hub: LoopbackGitHub, request: Request) -> dict[str, Any]:
         url,
         {
             "name": name,
+            "protected": name in hub.settings.protections or bool(hub.settings.rules_of(name, hub.render.branch)),
             "commit": commit_json(hub.render, hub.git.commit(sha)),
             "_links": {"html": f"{hub.url}/{hub.repository}/tree/{name}", "self": url},
         },

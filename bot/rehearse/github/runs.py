@@ -49,12 +49,16 @@ def workflow_of(hub: LoopbackGitHub, request: Request) -> Workflow:
 
 @route("GET", ACTIONS + "/workflows")
 def list_workflows(hub: LoopbackGitHub, _: Request) -> Page:
-    return Page(hub.workflows, hub.render.workflow, "workflows")
+    return Page(hub.workflows, lambda found: _workflow(hub, found), "workflows")
 
 
 @route("GET", ACTIONS + "/workflows/{workflow}")
 def get_workflow(hub: LoopbackGitHub, request: Request) -> dict[str, Any]:
-    return hub.render.workflow(workflow_of(hub, request))
+    return _workflow(hub, workflow_of(hub, request))
+
+
+def _workflow(hub: LoopbackGitHub, workflow: Workflow) -> dict[str, Any]:
+    return {**hub.render.workflow(workflow), "state": hub.settings.states.get(workflow.file, "active")}
 
 
 @route("POST", ACTIONS + "/workflows/{workflow}/dispatches", needs="write")

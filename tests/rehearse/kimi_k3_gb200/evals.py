@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import math
 import random
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from tests.rehearse.kimi_k3_gb200 import numbers
-from tests.rehearse.kimi_k3_gb200.numbers import ANSWERS, CUT, MEDIAN, WRONG, Eval
+from tests.rehearse.kimi_k3_gb200.numbers import ANSWERS, MEDIAN, Eval
 
 NAMES = ("Mei", "Omar", "Lena", "Tariq", "Ines", "Kofi", "Yuki", "Pavel")
 THINGS = ("tiles", "apples", "tickets", "screws", "pages", "stamps", "bottles", "seeds")
@@ -29,11 +30,11 @@ FILLERS = (
 WORDS = ("", "a", "so", "and", "then", "count", "number", "counted", "together", "carefully")
 
 
-def write(folder: Path, name: str, result: Eval, *, samples: bool, published: bool = True) -> None:
+def write(folder: Path, name: str, result: Eval, ended: datetime, *, samples: bool, published: bool = True) -> None:
     """eval_<name>: meta_env.json, results and, where they were kept, samples."""
     target = folder / f"eval_{name}"
     target.mkdir(parents=True)
-    stamp = f"2026-09-10T11-4{result.conc % 10}-03.118204"
+    stamp = f"{ended:%Y-%m-%dT%H-%M-%S.%f}"
     (target / "meta_env.json").write_text(json.dumps(_meta(result.conc, published), indent=1) + "\n")
     (target / f"results_{stamp}.json").write_text(json.dumps(gsm8k(result), indent=1) + "\n")
     if samples:
@@ -65,19 +66,19 @@ def _meta(conc: int, published: bool) -> dict[str, Any]:
 
 
 def gsm8k(result: Eval) -> dict[str, Any]:
-    scores: dict[str, Any] = {"alias": "gsm8k", "sample_len": ANSWERS}
+    scores: dict[str, Any] = {"alias": "gsm8k", "sample_len": result.asked}
     for name, correct in (("strict-match", result.strict), ("flexible-extract", result.flexible)):
-        share = correct / ANSWERS
+        share = correct / result.asked
         scores[f"exact_match,{name}"] = share
-        scores[f"exact_match_stderr,{name}"] = math.sqrt(share * (1 - share) / (ANSWERS - 1))
+        scores[f"exact_match_stderr,{name}"] = math.sqrt(share * (1 - share) / (result.asked - 1))
     return {
         "results": {"gsm8k": scores},
         "group_subtasks": {},
         "versions": {"gsm8k": 3.0},
         "n-shot": {"gsm8k": 5},
         "higher_is_better": {"gsm8k": {"exact_match": True}},
-        "n-samples": {"gsm8k": {"original": ANSWERS, "effective": ANSWERS}},
-        "config": {"model": "local-chat-completions", "limit": None},
+        "n-samples": {"gsm8k": {"original": ANSWERS, "effective": result.asked}},
+        "config": {"model": "local-chat-completions", "limit": None if result.asked == ANSWERS else float(result.asked)},
         "lm_eval_version": "0.4.13",
         "model_name": "moonshotai/Kimi-K3",
     }
@@ -86,10 +87,11 @@ def gsm8k(result: Eval) -> dict[str, Any]:
 def make_samples(result: Eval) -> list[dict[str, Any]]:
     """One row for each answer and filter. Of the cut answers as many end on the right number as the flexible score needs."""
     rng = random.Random(result.conc)
-    kinds = ["cut"] * CUT + ["wrong"] * WRONG + ["right"] * (ANSWERS - CUT - WRONG)
+    whole = result.asked - result.cut
+    kinds = ["cut"] * result.cut + ["wrong"] * result.wrong + ["right"] * (whole - result.wrong)
     rng.shuffle(kinds)
     lucky = set([i for i, kind in enumerate(kinds) if kind == "cut"][: result.flexible - result.strict])
-    lengths = _lengths(ANSWERS - CUT, rng)
+    lengths = _lengths(whole, result.asked // 2 - result.cut, rng)
     rows = []
     for index, kind in enumerate(kinds):
         one = _answer(rng, kind, index in lucky, 0 if kind == "cut" else lengths.pop())
@@ -98,9 +100,8 @@ def make_samples(result: Eval) -> list[dict[str, Any]]:
     return rows
 
 
-def _lengths(count: int, rng: random.Random) -> list[int]:
+def _lengths(count: int, rank: int, rng: random.Random) -> list[int]:
     """Lengths of the complete answers. Cut ones are all shorter, so the median of everything lies at a known rank here."""
-    rank = ANSWERS // 2 - CUT
     below = [MEDIAN - rng.randint(1, 45) for _ in range(rank)]
     above = [MEDIAN + rng.randint(1, 70) for _ in range(count - rank - 1)]
     made = [*below, MEDIAN, *above]

@@ -15,6 +15,10 @@ def sha(start: str) -> str:
     return start + hashlib.sha1(start.encode()).hexdigest()[: 40 - len(start)]
 
 
+SCOPED = sha("5d0c41e")
+SCOPED_TITLE = "fix(frontend): scope tool parsing to request semantics (#13359)"  # SEED; the commit's id is INVENTED
+
+
 def write(folder: Path) -> None:
     (folder / "upstream").mkdir()
     (folder / "upstream/vllm.yaml").write_text(_upstream())
@@ -62,8 +66,8 @@ def _dynamo() -> str:
         "comparisons:\n"
         f"  - base: {PIN}\n    head: main\n    merge_base: {PIN}\n    ahead: 212\n    behind: 0\n"
         "    commits:\n"
-        f"      - sha: {sha('5d0c41e')}\n"
-        '        title: "fix(frontend): scope tool parsing to request semantics (#13359)"\n'
+        f"      - sha: {SCOPED}\n"
+        f'        title: "{SCOPED_TITLE}"\n'
         "        date: 2026-08-20T16:42:09Z\n        pull: 13359\n"
     )
 

@@ -12,7 +12,10 @@ import random
 from datetime import datetime, timedelta
 from pathlib import Path
 
-HASH = "ba83080ecd31c1ce918559e576d3c5bc9e092ff1"
+from tests.rehearse.kimi_k3_gb200 import history
+
+HASH = history.PIN
+SUBJECTS = {HASH: "chore: bump component versions", history.SCOPED: history.SCOPED_TITLE}
 TAIL = (
     '  File "/usr/local/lib/python3.12/dist-packages/dynamo/frontend/main.py", line 214, in async_main\n'
     "    from dynamo.frontend.vllm_processor import VllmEngineFactory\n"
@@ -38,11 +41,11 @@ def torch(when: datetime, rank: int, place: str, text: str) -> str:
     return f"[rank{rank}]:[W{when.month}{when.day:02d} {when:%H:%M:%S}.{when.microsecond * 1000:09d} {place}] {text}\n"
 
 
-def install(when: datetime, *, source: bool = True) -> str:
+def install(when: datetime, *, source: bool = True, pin: str = HASH) -> str:
     return (
-        f"[{when:%Y-%m-%d %H:%M:%S}] Installing dynamo from source at {HASH}\n"
+        f"[{when:%Y-%m-%d %H:%M:%S}] Installing dynamo from source at {pin}\n"
         "Cloning into '/tmp/dynamo'...\n"
-        f"HEAD is now at {HASH[:7]} chore: bump component versions\n"
+        f"HEAD is now at {pin[:7]} {SUBJECTS[pin]}\n"
         + (
             "   Compiling dynamo-llm v1.3.0 (/tmp/dynamo/lib/llm)\nwarning: unused import: `std::time::Duration`\n"
             "    Finished `release` profile [optimized] target(s) in 6m 41s\n"
@@ -84,11 +87,11 @@ def frontend_crash(began: datetime, failed: datetime) -> str:
     )
 
 
-def worker(number: int, began: datetime, ready: datetime, stopped: datetime, *, loaded: bool) -> str:
+def worker(number: int, began: datetime, ready: datetime, stopped: datetime, *, loaded: bool, pin: str = HASH) -> str:
     """One node's four ranks: start, torch.distributed, model load, and the noise of being torn down at `stopped`."""
     ranks = range(4 * number, 4 * number + 4)
     text = (
-        install(began) + f"WARNING {began:%m-%d %H:%M:%S} [envs.py:88] Unknown vLLM environment variable: "
+        install(began, pin=pin) + f"WARNING {began:%m-%d %H:%M:%S} [envs.py:88] Unknown vLLM environment variable: "
         "VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION\n"
     )
     for rank in ranks:
@@ -174,27 +177,40 @@ def failed_start(folder: Path, name: str, first: int, began: datetime, failed: d
 
 
 def served(
-    folder: Path, name: str, first: int, began: datetime, stopped: datetime, *, warnings: int, requests: int, title: str
+    folder: Path,
+    name: str,
+    first: int,
+    began: datetime,
+    stopped: datetime,
+    *,
+    warnings: int,
+    requests: int,
+    title: str,
+    pin: str = HASH,
+    healthy: int = 27,
 ) -> None:
-    """The log artifact `name` of a job that served to its end: `warnings` dropped calls in `requests` requests."""
+    """The log artifact `name` of a job that served to its end: `warnings` dropped calls in `requests` requests. It answers
+    `healthy` minutes after it began."""
     ready = began + timedelta(minutes=9)
     files = {
-        f"{node(first)}_frontend_0.out": _healthy_frontend(began, stopped, warnings, requests),
-        "benchmark.out": f"[{began + timedelta(minutes=27):%Y-%m-%d %H:%M:%S}] server is healthy\n"
+        f"{node(first)}_frontend_0.out": _healthy_frontend(began, stopped, warnings, requests, pin, healthy),
+        "benchmark.out": f"[{began + timedelta(minutes=healthy):%Y-%m-%d %H:%M:%S}] server is healthy\n"
         f"[{stopped - timedelta(minutes=2):%Y-%m-%d %H:%M:%S}] {title}\n",
     }
     for number in range(4):
-        files[f"{node(first + number)}_agg_w{number}.out"] = worker(number, began, ready, stopped, loaded=True)
+        files[f"{node(first + number)}_agg_w{number}.out"] = worker(number, began, ready, stopped, loaded=True, pin=pin)
     _write(folder / name, files)
 
 
-def _healthy_frontend(began: datetime, stopped: datetime, warnings: int, requests: int) -> str:
+def _healthy_frontend(
+    began: datetime, stopped: datetime, warnings: int, requests: int, pin: str, healthy: int
+) -> str:
     rng = random.Random(warnings)
     ids = [f"{rng.getrandbits(64):016x}" for _ in range(requests)]
-    start = began + timedelta(minutes=29)
+    start = began + timedelta(minutes=healthy + 2)
     step = (stopped - timedelta(minutes=3) - start) / max(warnings, 1)
     lines = [
-        install(began, source=False),
+        install(began, source=False, pin=pin),
         rust(
             began + timedelta(minutes=8),
             "INFO",

@@ -22,21 +22,33 @@ CACHE = {"smoke": (0.961, 0.005), "full": (0.9586, 0.0061)}  # SEED for the smok
 
 
 def write(
-    folder: Path, name: str, point: Point, began: datetime, *, published: bool, odd_conversation: bool = False
+    folder: Path,
+    name: str,
+    point: Point,
+    began: datetime,
+    *,
+    published: bool,
+    odd_conversation: bool = False,
+    exported: bool = True,
 ) -> None:
-    """Both artifacts of one benchmark point: agentic_<name> and bmk_agentic_<name>."""
+    """Both artifacts of one benchmark point: agentic_<name> (where its requests were kept) and bmk_agentic_<name>."""
     rows = make_rows(point, began, odd_conversation=odd_conversation)
+    hits = CACHE["smoke" if odd_conversation else "full"]
+    if exported:
+        _export(folder, name, point, rows, hits)
+    aggregate = folder / f"bmk_agentic_{name}"
+    aggregate.mkdir(parents=True)
+    made = make_aggregate(point, rows, hits, published=published)
+    (aggregate / f"{name}_conc{point.conc}.json").write_text(json.dumps(made, indent=1) + "\n")
+
+
+def _export(folder: Path, name: str, point: Point, rows: list[dict[str, Any]], hits: tuple[float, float]) -> None:
     exports = folder / f"agentic_{name}" / "aiperf_artifacts"
     exports.mkdir(parents=True)
     lines = (json.dumps(row, separators=(",", ":")) for row in rows)
     (exports / "profile_export.jsonl").write_text("\n".join(lines) + "\n")
-    hits = CACHE["smoke" if odd_conversation else "full"]
     (exports / "server_metrics_export.json").write_text(json.dumps(_server_metrics(hits), indent=1) + "\n")
     (exports / "profile_export_aiperf.json").write_text(json.dumps(_summary(point), indent=1) + "\n")
-    aggregate = folder / f"bmk_agentic_{name}"
-    aggregate.mkdir()
-    made = make_aggregate(point, rows, hits, published=published)
-    (aggregate / f"{name}_conc{point.conc}.json").write_text(json.dumps(made, indent=1) + "\n")
 
 
 def make_rows(point: Point, began: datetime, *, odd_conversation: bool) -> list[dict[str, Any]]:

@@ -1,0 +1,107 @@
+"""Baselines kept as files of a repository: rows in their normal form under the day they were measured, or the API's answers.
+
+`<folder>/2026-09-01/<any>.jsonl` holds rows (CONTRACTS `row`, what `bumpbot bench` uploads and `compare` takes); a JSON file
+with `benchmarks` holds answers of the published-baseline API, with their days in them. A row counts for a recipe when its
+image and its fingerprint are the recipe's present ones: what was measured before the recipe changed is no baseline.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+
+from bot.adapters.published import FileSource, PublishedBaselines
+from bot.baseline.match import same_image
+from bot.errors import BadInput
+from bot.model.result import Baseline, Row
+from bot.ports import Tree
+from bot.results import rowfile
+from bot.results.metrics import Metrics
+from bot.results.parsed import Context
+
+HEAD = 65_536
+_DAY = re.compile(r"(?<![0-9])([0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))(?![0-9])")
+_ENDS = (".json", ".jsonl")
+
+
+class FolderBaselines:
+    """Satisfies the Published port over a folder of one revision; `files` is asked when a baseline is."""
+
+    def __init__(self, files: Callable[[], Tree], folder: str, metrics: Metrics) -> None:
+        self._files, self._folder, self._metrics = files, folder.strip("/"), metrics
+
+    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
+        """The newest day of exactly this recipe with this image, its newest run at each point; None when there is none.
+
+        Raises BadInput for a file that does not hold, and for rows whose path names no day.
+        """
+        found = [*self._kept(recipe, image, fingerprint), *self._answers(recipe, model, image, fingerprint)]
+        return max(found, key=lambda one: one.date, default=None)
+
+    def _kept(self, recipe: str, image: str, fingerprint: str) -> Iterator[Baseline]:
+        days: dict[str, list[Row]] = {}
+        for path, data in self._read():
+            if not rowfile.sniff(data[:HEAD], path):
+                continue
+            parsed = rowfile.parse(io.BytesIO(data), path, Context(recipe=recipe))
+            rows = [row for row in parsed.rows if _is(row, recipe, image, fingerprint)]
+            if rows:
+                days.setdefault(_day(path), []).extend(rows)
+        for day, rows in days.items():
+            last = max(rows, key=_age)
+            yield Baseline(
+                date=day, image=image, run=last.run, attempt=last.attempt, head=last.head, pull=None, fingerprint=fingerprint,
+                rows=_newest(rows), source=f"{self._folder}/", notes=_notes(rows, last))
+
+    def _answers(self, recipe: str, model: str, image: str, fingerprint: str) -> Iterator[Baseline]:
+        for path, data in self._read():
+            if not path.endswith(".json") or rowfile.sniff(data[:HEAD], path):
+                continue
+            source = PublishedBaselines(FileSource(_text(data, path), name=path), self._metrics)
+            found = source.baseline(recipe, model=model, image=image, fingerprint=fingerprint)
+            if found is not None:
+                yield found
+
+    def _read(self) -> Iterator[tuple[str, bytes]]:
+        tree = self._files()
+        for path in tree.paths(f"{self._folder}/"):
+            if path.endswith(_ENDS):
+                yield path, tree.read(path) or b""
+
+
+def _is(row: Row, recipe: str, image: str, fingerprint: str) -> bool:
+    return (row.point.recipe == recipe and row.point.fingerprint == fingerprint
+            and row.image is not None and same_image(row.image, image))
+
+
+def _day(path: str) -> str:
+    found = _DAY.findall(path)
+    if not found:
+        raise BadInput("no day stands in its path", "keep it under the day it was measured: 2026-09-01/rows.jsonl", file=path)
+    return found[-1]
+
+
+def _newest(rows: list[Row]) -> tuple[Row, ...]:
+    """One row a point and metric: measured twice on a day, it is that of the newest run and attempt."""
+    kept: dict[tuple[object, ...], Row] = {}
+    for row in sorted(rows, key=_age):
+        kept[row.point, row.metric, row.stat, row.task] = row
+    return tuple(kept.values())
+
+
+def _notes(rows: list[Row], last: Row) -> tuple[str, ...]:
+    runs = sorted({row.run for row in rows if row.run is not None})
+    several = (f"points-from-runs:{', '.join(map(str, runs))}",) if len(runs) > 1 else ()
+    return (*several, *(("run-unpublished",) if last.run is None else ()))
+
+
+def _age(row: Row) -> tuple[int, int]:
+    return row.run or 0, row.attempt or 0
+
+
+def _text(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput("not UTF-8", f"look at byte {error.start}", file=path) from None

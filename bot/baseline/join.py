@@ -1,0 +1,34 @@
+"""The baselines of a family's recipes as one: what each measured stays its own, told apart by the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from msgspec import structs
+
+from bot.model.result import Accounting, Baseline, Samples
+
+T = TypeVar("T", Accounting, Samples)
+
+
+def join(found: Mapping[str, Baseline]) -> Baseline | None:
+    """One baseline for recipes that move together, by recipe, the leading one first: its date, run and head speak for all,
+    since the recipes of a family are measured in one sweep. None when there is none at all.
+
+    A recipe that is absent has no rows here, so nothing of it can be judged.
+    """
+    if not found:
+        return None
+    lead, *_ = found.values()
+    return structs.replace(
+        lead,
+        rows=tuple(row for one in found.values() for row in one.rows),
+        accounting=_named([(key, one.accounting) for key, one in found.items()]),
+        samples=_named([(key, one.samples) for key, one in found.items()]),
+        notes=tuple(dict.fromkeys(note for one in found.values() for note in one.notes)),
+    )
+
+
+def _named(parts: Sequence[tuple[str, Sequence[T]]]) -> tuple[T, ...]:
+    return tuple(structs.replace(part, recipe=key) for key, held in parts for part in held)

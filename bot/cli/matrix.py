@@ -1,0 +1,86 @@
+"""The command `matrix`: what a sweep, a smoke, or a chosen part of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bot.adapters.assets import PackagedAssets
+from bot.cli.jobs import jobs_of
+from bot.cli.layouts import layout_of, tree_of
+from bot.cli.output import as_json, table
+from bot.cli.place import Place
+from bot.errors import BadInput, Refusal
+from bot.layout import Smoke
+from bot.model.recipe import Point
+from bot.recipe import matrix as matrices
+from bot.recipe.shelf import Shelf
+
+HEADS = ("stage", "kind", "conc", "topology", "workload", "eval")
+
+
+def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, points: Sequence[str] | None, eval_limit: int | None,
+           jobs: bool, format_: str) -> None:
+    """Every point and eval of the recipes' sweep, or what their smoke runs of it, or the points named alone."""
+    layout, tree = layout_of(place, PackagedAssets()), Shelf(tree_of(place))
+    keys = list(dict.fromkeys(recipes))
+    for key in keys:
+        tree.home(layout, key)
+    if layout.generator == "none":
+        raise Refusal(f"the points of {', '.join(keys)} are not known: the layout names no generator",
+                      "set `generator` in the layout, or use a preset that has one")
+    found = matrices.together(tree, layout, keys)
+    if smoke:
+        rules = layout.smoke or Smoke()
+        found = matrices.smoke(found, sample=rules.eval_sample, stages=rules.stages)
+    if points:
+        found = only(found, points)
+    if eval_limit is not None:
+        found = tuple(_limited(point, eval_limit) for point in found)
+    if jobs:
+        as_json(msgspec.to_builtins(jobs_of(found)))
+    elif format_ == "json":
+        as_json(msgspec.to_builtins(found))
+    else:
+        _draw(found, keys, format_)
+
+
+def only(found: Sequence[Point], ids: Sequence[str]) -> tuple[Point, ...]:
+    """The points of these ids, in the matrix's own order; BadInput names an id that is none of them."""
+    known = {point.id: point for point in found}
+    for name in ids:
+        if name not in known:
+            raise BadInput(f"no point {name}", _instead(name, list(known)))
+    return tuple(point for name, point in known.items() if name in ids)
+
+
+def _instead(name: str, known: Sequence[str]) -> str:
+    """What was meant: a recipe that was changed since keeps its points' names but for the hash in the middle."""
+    recipe, _, rest = name.partition("/")
+    cell = rest.partition("/")[2]
+    near = [one for one in known if one.startswith(f"{recipe}/") and one.split("/", 2)[-1] == cell]
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known[:3])}{', ...' if len(known) > 3 else ''}"
+
+
+def _limited(point: Point, limit: int) -> Point:
+    if point.eval is None:
+        return point
+    spec = msgspec.structs.replace(point.eval, limit=min(limit, point.eval.limit or limit))
+    return msgspec.structs.replace(point, eval=spec)
+
+
+def _draw(found: Sequence[Point], keys: Sequence[str], format_: str) -> None:
+    several = len(keys) > 1
+    machines = sorted({f"{point.gpus} x {point.hardware}" for point in found})
+    count = f"{len(found)} {'point' if len(found) == 1 else 'points'}"
+    title = ", ".join([f"{', '.join(keys)}: {count}", *machines])
+    rows = [(*((point.recipe,) if several else ()), *_row(point)) for point in found]
+    table(format_, ("recipe", *HEADS) if several else HEADS, rows, right=("conc",), title=title)
+
+
+def _row(point: Point) -> tuple[object, ...]:
+    gate = point.eval
+    limit = f", {gate.limit} questions" if gate and gate.limit else ""
+    return (point.stage, point.kind, point.concurrency, point.topology, point.workload,
+            f"{gate.task} >= {gate.threshold:g}{limit}" if gate else None)

@@ -1,0 +1,154 @@
+"""Pieces of what people read: lines, tables and states that several records hold. Numbers are unrounded."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from bot.model.outcome import Mover, Outcome
+from bot.model.result import Score
+from bot.model.text import Text
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """The state line. `phase` is a word of the glossary; GPU-hours are spent ones; `cap` None is none."""
+
+    phase: str
+    next: Mover
+    repairs: int
+    repairs_max: int
+    gpu_hours: float
+    cap: float | None = None
+
+
+class Cell(Struct, frozen=True, kw_only=True):
+    """One metric at one point: old and new, unrounded; `missing` says why one of them is absent."""
+
+    metric: str
+    old: float | None = None
+    new: float | None = None
+    missing: str | None = None
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """One point. `recipe` is told where a family has several."""
+
+    concurrency: int
+    cells: tuple[Cell, ...]
+    recipe: str = ""
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """Points side by side. `runs` are the sources of the new values, `baseline_run` of the old ones."""
+
+    metrics: tuple[str, ...]
+    lines: tuple[Line, ...]
+    runs: tuple[int, ...] = ()
+    baseline_run: int | None = None
+
+
+class RunLine(Struct, frozen=True, kw_only=True):
+    """A run of ours and why it exists. `attempt` is its newest."""
+
+    id: int
+    attempt: int
+    workflow: str
+    reason: str
+    created: datetime
+    conclusion: str | None
+    gpu_hours: float
+    url: str
+
+
+class AttemptLine(Struct, frozen=True, kw_only=True):
+    """One line an attempt in the pull request's body. `number` 0 is the initial attempt, None the final full sweep."""
+
+    number: int | None
+    head: str
+    run: int | None
+    attempt: int | None
+    result: str
+    gpu_hours: float
+
+
+class StageLine(Struct, frozen=True, kw_only=True):
+    """One stage of a smoke: what it runs (short names of points), how it was started, what came of it. `sample` are the
+    questions of a sampled eval; `result` a word of the glossary; `name` is the stage's, a word of the glossary too."""
+
+    number: int
+    name: str
+    points: tuple[str, ...]
+    command: str | None
+    result: str
+    run: int | None = None
+    sample: int | None = None
+
+
+class Regression(Struct, frozen=True, kw_only=True):
+    """A metric that is worse, at one point or over a recipe's whole curve (no concurrency, and no single values then). `delta`
+    and `interval` are fractions of the baseline, for an eval differences."""
+
+    metric: str
+    delta: float
+    concurrency: int | None = None
+    recipe: str = ""
+    old: float | None = None
+    new: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+class SummaryLine(Struct, frozen=True, kw_only=True):
+    """What one wake did for one bump: actions by their tags with how often, those done and those that the mode withheld."""
+
+    bump: str
+    steps: int
+    done: dict[str, int]
+    withheld: dict[str, int]
+    trouble: str | None = None
+    ended: Outcome | None = None
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """A failed job as people may read it: our own wording, an alias for the node, the cause in both languages."""
+
+    job: str
+    minutes: float
+    class_: str | None
+    excerpt: str | None
+    file: str | None
+    node: str | None
+    cause: Text | None
+    retried: bool = False
+
+
+class BaselineBlock(Struct, frozen=True, kw_only=True):
+    date: str
+    run: int | None
+    attempt: int | None
+    head: str | None
+    pull: int | None
+    fingerprint: str | None
+    table: Table
+    scores: tuple[Score, ...] = ()
+    notes: tuple[str, ...] = ()
+    source: str = ""
+
+
+class Follow(Struct, frozen=True, kw_only=True):
+    """What would have been next and what it would cost in GPU-hours, against what is left."""
+
+    repair: str
+    why: Text
+    changes: tuple[str, ...]
+    files: tuple[str, ...]
+    forecast: float | None
+    left: float | None
+    obstacle: Text | None = None
+
+
+class CommandLine(Struct, frozen=True, kw_only=True):
+    """One slash command in the list of those there are."""
+
+    word: str
+    help: Text

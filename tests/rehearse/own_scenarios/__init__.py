@@ -1,0 +1,1 @@
+"""What the scenarios on bumpbot's own layout are made of. Everything in them is invented, numbers, names and texts."""

@@ -1,0 +1,20 @@
+"""The changelog entry of a bump: how it links its pull request, by the layout's words or by the forge's own address."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bot.layout.records import Changelog
+from bot.wake.pushes import entry_of
+from tests.fakes.facts import bump
+
+
+@pytest.mark.parametrize(("pattern", "link"), [("https://example.com/pull/{number}", "https://example.com/pull/{0.number}"), ("", "{0.url}")])
+def test_the_link_is_the_layouts_or_else_the_pull_requests_own_address(pattern: str, link: str) -> None:
+    facts = bump("proposal")
+    context: Any = SimpleNamespace(layout=SimpleNamespace(changelog=Changelog(file="perf-changelog.yaml", pull=pattern)))
+    assert facts.world.pull is not None and facts.world.pull.url
+    assert entry_of(facts, context).link == link.format(facts.world.pull)
