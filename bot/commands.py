@@ -73,7 +73,8 @@ def parse(body: str) -> Spoken | None:
     for line in re.split(r"\r\n|\n|\r", body):
         if page.plain and (spoken := _spoken(line)):
             return spoken
-        page.read(line)
+        if not page.read(line):
+            return None
     return None
 
 
@@ -119,33 +120,33 @@ class _Page:
 
     def __init__(self) -> None:
         self._inside: set[_Block] = {None}
-        self._dubious = self._hidden = self._list = self._lost = False
+        self._dubious = self._hidden = self._list = False
         self._blank = True
 
     @property
     def plain(self) -> bool:
         """Whether a line at the left edge is plain text here, in every reading."""
-        return not (self._lost or self._dubious or self._hidden) and self._inside == {None}
+        return not (self._dubious or self._hidden) and self._inside == {None}
 
-    def read(self, line: str) -> None:
-        """One more line of the text."""
+    def read(self, line: str) -> bool:
+        """One more line of the text; False once it has too many readings to follow them."""
         before = self._inside
         if not line.strip(" \t"):
             self._inside = {None if block == ("html", "") else block for block in before}
             self._dubious, self._blank = False, True
-            return
+            return True
         if _LISTED.match(line):
             self._list = True
         elif self._blank and line[0] not in " \t":
             self._list = False  # nothing continues a list from the left edge after an empty line
         self._blank = False
         self._inside = {after for block in before for after in self._after(block, line)}
-        self._lost = self._lost or len(self._inside) > _MOST
         bare = _without_code(line)
         if any(block is None or block[0] == "html" for block in before):
             self._comment(line if bare is None else bare)
         ended = None not in before and self._inside == {None}
         self._dubious = not (ended or _block(line)) and (self._dubious or bare is None or _open(line, bare))
+        return len(self._inside) <= _MOST
 
     def _comment(self, line: str) -> None:
         """Hidden text, however the forge takes it: between <!-- and --> nobody means to command."""

@@ -166,6 +166,12 @@ class TestALongComment:
             parse(text)
         assert perf_counter() - began < 2.0
 
+    def test_that_can_be_read_in_hundreds_of_ways_is_read_in_none(self) -> None:
+        fences = "".join(f"  {'`' * width}\n" for width in range(250, 2, -1))
+        began = perf_counter()
+        assert parse(f"- a\n{fences}" + "  a\n" * ((LIMIT - len(fences) - 40) // 4) + "\n/bump stop") is None
+        assert perf_counter() - began < 0.5
+
     def test_of_many_runs_of_backticks_is_read_in_time(self) -> None:
         dice = random.Random(7)
         body = "a".join("`" * dice.randint(1, 300) for _ in range(400))[:LIMIT]

@@ -78,6 +78,10 @@ class TestBothLanguages:
 
 
 class TestPromises:
+    def test_the_ten_lines_are_those_that_the_workflow_tests_run(self) -> None:
+        example = (ROOT / "tests/workflows/examples/stranger.yml").read_text(encoding="utf-8")
+        assert example in blocks(ENGLISH) and len(example.splitlines()) == 10
+
     def test_the_tree_has_what_its_table_lists(self) -> None:
         table = ENGLISH[ENGLISH.index("| path | holds |"):].split("\n\n")[0]
         paths = [path for line in table.splitlines()[2:] for path in re.findall(r"`([^`]+)`", line.split("|")[1])]

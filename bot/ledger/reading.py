@@ -69,7 +69,7 @@ def _brief(what: Action | Event) -> str:
 def _result(result: Result) -> str:
     facts = msgspec.to_builtins(result)
     said = [f"{key}={_plain(str(facts[key]))}" for key in facts
-            if key not in ("index", "ok", "detail") and facts[key] is not None]
+            if key not in ("index", "ok", "detail") and facts[key] not in (None, False)]
     return " ".join([f"{result.index}", "done" if result.ok else "not done", *said, _plain(result.detail)]).rstrip()
 
 

@@ -28,7 +28,6 @@ def _finding(found: Finding) -> dict[str, Any]:
     return {
         "metric": found.metric,
         "point": _point(found.point),
-        "recipe": found.recipe or (found.point.recipe if found.point else None) or None,
         "baseline": found.baseline,
         "new": found.new,
         "delta": found.delta,
@@ -38,6 +37,7 @@ def _finding(found: Finding) -> dict[str, Any]:
         "finding": found.finding,
         "void": found.void,
         "reasons": list(found.reasons),
+        "recipe": found.recipe or (found.point.recipe if found.point else None) or None,
     }
 
 

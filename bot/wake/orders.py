@@ -40,7 +40,7 @@ def _of_people(context: Context, pull: Pull, since: datetime) -> Iterator[Commen
     """Comments that may command, oldest first: none of ours, of another bot, of a deleted account, or from before the bump."""
     nobody = ("", context.forge.me().casefold())
     for comment in sorted(context.forge.comments(pull.number, since), key=lambda comment: comment.id):
-        if comment.author.casefold() not in nobody and comment.created >= since:
+        if not comment.bot and comment.author.casefold() not in nobody and comment.created >= since:
             yield comment
 
 

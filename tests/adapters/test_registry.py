@@ -72,6 +72,11 @@ class TestResolving:
         assert first.headers["accept"].count("application/vnd.") == 4
         assert [a.method for a in registry.asked] == ["HEAD", "GET", "GET", "GET"]
 
+    def test_the_digest_alone_costs_one_head(self, registry, clock):
+        digest = registry.index("v1")
+        assert client(clock).digest(parse(f"{registry.netloc}/a/b:v1")) == digest
+        assert [(asked.method, asked.path) for asked in registry.asked] == [("HEAD", "/v2/a/b/manifests/v1")]
+
     def test_a_single_manifest_tells_its_platform_from_its_config(self, registry, clock):
         registry.names["rocm"] = registry.image("arm64", labels={}, env=["ROCM_VERSION=7.2.0", "PYTORCH_ROCM_ARCH=gfx950"])
         found = client(clock).resolve(parse(f"{registry.netloc}/a/b:rocm"))

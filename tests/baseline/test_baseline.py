@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from bot.baseline import freeze, match
+from bot.baseline import freeze, join, match
 from bot.baseline.match import same_image
 from bot.model.result import Accounting, Baseline, Cell, Row
 
@@ -105,3 +106,17 @@ class TestFreezing:
 
     def test_of_nothing_is_nothing(self) -> None:
         assert freeze(match([], OLD, PRINT)) is None
+
+
+class TestAFamily:
+    def test_is_one_baseline_in_which_each_recipes_rows_and_counts_stay_its_own(self) -> None:
+        counted = Accounting(concurrency=1, total=9, profiled=9, warmup_invalid=0, profiling_invalid=0)
+        lead, other = (structs.replace(published(), accounting=(counted,), notes=notes) for notes in (("a",), ("a", "b")))
+        other = structs.replace(other, run=7)
+        joined = join({"x": lead, "x-mtp": other})
+        assert (joined.run, joined.notes) == (lead.run, ("a", "b"))
+        assert joined.rows == (*lead.rows, *other.rows)
+        assert [one.recipe for one in joined.accounting] == ["x", "x-mtp"]
+
+    def test_of_which_nothing_is_published_has_none(self) -> None:
+        assert join({}) is None

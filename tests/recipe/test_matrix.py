@@ -216,3 +216,26 @@ class TestOwnRecipes:
     def test_where_there_are_none_the_layout_is_named(self, make_tree: Any, own: Layout) -> None:
         with pytest.raises(Refusal, match="the layout finds none here"):
             read(make_tree({"README.md": b""}), own, "nope")
+
+
+class TestTheStagesOfASmoke:
+    """Two recipes of three levels, each with one eval at the highest."""
+
+    FOUND = tuple(
+        Point(id=f"{recipe}/{kind}/c{level}", recipe=recipe, kind=kind, image="i", hardware="h200", gpus=4, topology="TP4", workload="chat",
+              concurrency=level, runner="h200", fingerprint="f", eval=EvalSpec(task="gsm8k", threshold=0.9) if kind == "eval" else None)
+        for recipe in ("x", "x-mtp") for kind, level in (("throughput", 16), ("throughput", 1), ("throughput", 64), ("eval", 64))
+    )
+
+    def told(self, *stages: str, sample: int = 50) -> list[tuple[int | None, str, int | None]]:
+        return [(point.stage, point.id, point.eval.limit if point.eval else None)
+                for point in matrix.smoke(self.FOUND, sample=sample, stages=stages)]
+
+    def test_are_cheap_first_and_the_same_of_every_recipe(self) -> None:
+        assert self.told("evals", "lowest", "highest") == [
+            (1, "x/eval/c64", 50), (1, "x-mtp/eval/c64", 50), (2, "x/throughput/c1", None), (2, "x-mtp/throughput/c1", None),
+            (3, "x/throughput/c64", None), (3, "x-mtp/throughput/c64", None)]
+
+    def test_a_guest_that_trims_itself_runs_the_lowest_point_and_its_eval_whole(self) -> None:
+        assert self.told("trim") == [(1, "x/throughput/c1", None), (1, "x/eval/c64", None), (1, "x-mtp/throughput/c1", None),
+                                     (1, "x-mtp/eval/c64", None)]

@@ -249,6 +249,7 @@ class TestTheReport:
             "finding",
             "void",
             "reasons",
+            "recipe",
         }
         assert set(told["rerun"][0]) == {"point", "why", "gpu_hours"}
         assert set(told["rerun"][0]["point"]) == {"recipe", "concurrency", "workload", "topology", "fingerprint"}

@@ -98,7 +98,9 @@ class TestACommandOfAMaintainer:
 
     def test_before_the_bump_began_is_not_of_it(self, desk: Desk) -> None:
         desk.writes("/bump stop")
+        comment = desk.writes("/bump status")
         desk.begun = desk.world.clock.forward(minutes=1)
+        desk.world.human.edit_comment(comment, "/bump status ")
         assert desk.finds() == ()
 
     def test_on_no_pull_request_is_none(self, desk: Desk) -> None:
@@ -143,6 +145,13 @@ class TestWhatIsNotObeyed:
         desk.writes("/bump stop")
         desk.world.clock.forward(minutes=24 * 60 + 1)
         desk.look()
+        assert desk.bump.memory.ended is None and "older than 24 hours" in desk.answers()[0]
+
+    def test_one_that_was_seen_too_late_does_not_grow_young(self, desk: Desk) -> None:
+        desk.writes("/bump stop")
+        desk.world.clock.forward(minutes=24 * 60 + 1)
+        for desk.mode in ("off", "act"):
+            desk.look()
         assert desk.bump.memory.ended is None and "older than 24 hours" in desk.answers()[0]
 
     def test_one_that_was_seen_in_time_does_not_grow_old(self, desk: Desk) -> None:
@@ -192,6 +201,12 @@ class TestSomebodyWithoutWriteAccess:
             desk.world.clock.forward(minutes=24 * 60 + 1)
             desk.look()
         assert len(desk.answers()) == 1 and desk.bump.memory.ended is None and desk.bump.memory.approvals == ()
+
+    def test_is_not_obeyed_later_for_a_right_that_came_after_the_command(self, desk: Desk) -> None:
+        desk.writes("/bump stop", by="passer-by")
+        desk.look()
+        desk.forge = watching = Watching(desk.forge, permission=lambda login: "admin")
+        assert desk.look() == () and watching.asked == [] and desk.bump.memory.ended is None
 
     def test_does_not_keep_a_maintainer_from_being_heard(self, desk: Desk) -> None:
         desk.writes("/bump stop", by="passer-by")
@@ -256,6 +271,14 @@ class TestAWakeThatDies:
             desk.look()
         assert len(desk.bump.memory.approvals) == 1 and len(desk.answers()) == 1
         assert desk.marks(comment) in ([["+1"]] if loses < 2 else [[], ["+1"]])
+
+    def test_is_answered_for_what_was_remembered_though_the_comment_was_edited_since(self, desk: Desk) -> None:
+        comment = desk.writes("/bump sweep")
+        desk.look(loses=1)
+        desk.world.clock.forward(minutes=1)
+        desk.world.human.edit_comment(comment, "never mind")
+        desk.look()
+        assert len(desk.bump.memory.approvals) == 1 and "the full sweep starts by itself" in desk.answers()[0]
 
     def test_after_its_answer_was_written_finds_that_answer_again(self, desk: Desk) -> None:
         """The claim is there and its results are not: a later wake does the same actions once more."""

@@ -1,0 +1,51 @@
+"""A tag that was pushed again under test leaves its new image to be tried next, and a later wake begins with it by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot import ledger as chains
+from bot.adapters.assets import PackagedAssets
+from bot.cli.rehearse import play
+from bot.rehearse import scenario
+
+
+class Later:
+    """What stands a wake after the bump was superseded."""
+
+    def __init__(self) -> None:
+        story = scenario.load(PackagedAssets().folder("rehearse/scenarios/moved-tag"))
+        self.recipe = story.declared.recipe
+        self.result = play(story, None, narrate=False, after=self._look)
+
+    def _look(self, world: Any, bot: Any) -> None:
+        path = chains.next_path(self.recipe)
+        self.left = path in bot.ledger.tip().paths
+        self.reports = bot.woken("schedule", {})
+        self.pulls = world.hub.pulls()
+        self.bodies = [pull.body for pull in self.pulls]
+        self.kept = path in bot.ledger.tip().paths
+        self.again = bot.woken("schedule", {})
+
+
+@pytest.fixture(scope="module")
+def later() -> Later:
+    return Later()
+
+
+class TestTheNextCandidate:
+    def test_is_left_in_the_ledger_and_taken_away_by_the_bump_that_begins(self, later: Later) -> None:
+        assert later.left and not later.kept
+
+    def test_is_proposed_by_the_next_wake_with_the_digest_that_the_tag_holds_now(self, later: Later) -> None:
+        first, second = later.pulls
+        named = later.result["comments"][-1]["body"].partition("**Next candidate:** `")[2].partition("`")[0]
+        assert not first.open and second.open and second.draft
+        assert f"`{named}`" in later.bodies[1] and named not in later.bodies[0]
+
+    def test_is_begun_once(self, later: Later) -> None:
+        begun, = later.reports
+        assert begun.steps > 0 and begun.ended is None
+        assert [report.steps for report in later.again] == [0]
