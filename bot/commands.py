@@ -1,15 +1,19 @@
 """Slash commands: one table of what may be asked and by whom, and how a command is found in a comment's text.
 
-The forge shows a comment as Markdown, and what it shows as a quote, as code or not at all is nobody's command. So a line
-counts only where every reading of what stands above it leaves it plain text; where two readings differ it does not.
+The forge shows a comment as Markdown, and what it shows as a quote, as code or not at all is nobody's command: so the text is
+read by a parser of Markdown, and only what it calls plain text is looked at.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, get_args
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from msgspec import Struct
 
 from bot.model.forge import Permission
@@ -42,12 +46,15 @@ COMMANDS: dict[Word, Command] = {row.word: row for row in (
             help=Text("asks for the full sweep, which starts by itself once the smoke has passed",
                       "请求完整扫描，冒烟通过后自动开始")),
     Command(word="retry", needs="write", means="asked",
-            help=Text("runs what failed once more, which spends no repair", "重新运行失败的部分，不消耗修复次数")),
+            help=Text("runs what failed once more, which spends no repair; a bump that is over is opened again",
+                      "重新运行失败的部分，不消耗修复次数；已结束的升级将重新开启")),
     Command(word="help", needs="write", means="answer", help=Text("lists these commands", "列出这些命令")),
 )}
 
 LIMIT = 65_536  # characters of a comment, the forge's own limit: a longer text is no comment of any forge
 SAID = 20
+# As the forge reads comments: CommonMark with tables and strikethrough.
+_MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _RANKS = tuple(reversed(get_args(Permission)))
 
 
@@ -66,16 +73,37 @@ class Spoken(Struct, frozen=True, kw_only=True):
 
 
 def parse(body: str) -> Spoken | None:
-    """The first command of a comment, None where there is none. Linear in the text's length."""
+    """The first command of a comment, None where there is none: a line that the forge shows as plain text, as it was written."""
     if len(body) > LIMIT:
         return None
-    page = _Page()
-    for line in re.split(r"\r\n|\n|\r", body):
-        if page.plain and (spoken := _spoken(line)):
-            return spoken
-        if not page.read(line):
-            return None
-    return None
+    found = (spoken for line in _plain_lines(body) if (spoken := _spoken(line)) is not None)
+    return next(found, None)
+
+
+def _plain_lines(body: str) -> Iterator[str]:
+    """Lines of paragraphs outside quotes and tables in which nothing is marked up: what is shown there is what was typed, from
+    the left edge on. A formula is no plain text to a forge, though Markdown alone does not know it."""
+    source, quotes = re.split(r"\r\n|\n|\r", body), 0
+    for before, token in pairwise(_MARKDOWN.parse(body)):
+        quotes += before.nesting if before.type.startswith("blockquote") else 0
+        if token.type == "inline" and before.type == "paragraph_open" and not quotes and "$$" not in token.content:
+            first, last = token.map or (0, 0)
+            shown = _shown(token.children or [])
+            yield from (line for line, typed in zip(shown, source[first:last], strict=False) if line == typed.rstrip(" \t"))
+
+
+def _shown(pieces: Sequence[Token]) -> Iterator[str | None]:
+    """The lines of a paragraph as they are shown; None for one that lies in something marked up, or holds any."""
+    depth, plain, line = 0, True, ""
+    for piece in pieces:
+        depth += piece.nesting
+        if piece.type in ("softbreak", "hardbreak"):
+            yield line if plain else None
+            plain, line = depth == 0, ""
+        else:
+            plain = plain and depth == 0 and piece.type == "text"
+            line += piece.content
+    yield line if plain else None
 
 
 def _spoken(line: str) -> Spoken | None:
@@ -94,132 +122,3 @@ def _spoken(line: str) -> Spoken | None:
 def _unseen(letter: str) -> bool:
     """A control, an invisible letter, a turn of the writing's direction, or a blank that only looks like one."""
     return letter not in " \t" and unicodedata.category(letter)[0] in "CZ"
-
-
-# ------------------------------------------------------------------------------- what stands above a line, as Markdown
-
-_FENCE = re.compile(r"(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*", re.DOTALL)
-_MARKER = r"(?:[-+*]|[0-9]{1,9}[.)])"
-_LISTED = re.compile(rf"[ \t]*{_MARKER}(?:[ \t]|\Z)")
-_QUOTED = re.compile(rf"[ \t]*(?:{_MARKER}[ \t]+)*>")
-_TAG = re.compile(r"<[A-Za-z/!?]")
-_LINK = re.compile(r"!?\[[^\[\]]*\](?:\([^\s()<>\"']*\)|(?![(:\[]))")
-_RAW = ("script", "pre", "style", "textarea")
-_MOST, _TICKS = 4, 64  # readings of a text, and runs of backticks in a line, that are still followed
-
-# What a line may lie in: None is nothing; a fence by its letters, a block of HTML by what ends it ("" is an empty line).
-_Block = tuple[Literal["fence", "html"], str] | None
-
-
-class _Page:
-    """What has been read of a text: every block the next line may lie in, and whether the lines just above may hold it.
-
-    Whoever reads only from the left edge need not know the lists and quotes inside which a block began, save where the
-    block's first line is indented: then it may have ended with its list, and both readings are kept.
-    """
-
-    def __init__(self) -> None:
-        self._inside: set[_Block] = {None}
-        self._dubious = self._hidden = self._list = False
-        self._blank = True
-
-    @property
-    def plain(self) -> bool:
-        """Whether a line at the left edge is plain text here, in every reading."""
-        return not (self._dubious or self._hidden) and self._inside == {None}
-
-    def read(self, line: str) -> bool:
-        """One more line of the text; False once it has too many readings to follow them."""
-        before = self._inside
-        if not line.strip(" \t"):
-            self._inside = {None if block == ("html", "") else block for block in before}
-            self._dubious, self._blank = False, True
-            return True
-        if _LISTED.match(line):
-            self._list = True
-        elif self._blank and line[0] not in " \t":
-            self._list = False  # nothing continues a list from the left edge after an empty line
-        self._blank = False
-        self._inside = {after for block in before for after in self._after(block, line)}
-        bare = _without_code(line)
-        if any(block is None or block[0] == "html" for block in before):
-            self._comment(line if bare is None else bare)
-        ended = None not in before and self._inside == {None}
-        self._dubious = not (ended or _block(line)) and (self._dubious or bare is None or _open(line, bare))
-        return len(self._inside) <= _MOST
-
-    def _comment(self, line: str) -> None:
-        """Hidden text, however the forge takes it: between <!-- and --> nobody means to command."""
-        begins, ends = line.rfind("<!--"), line.rfind("-->")
-        if begins != ends:
-            self._hidden = begins > ends
-
-    def _after(self, block: _Block, line: str) -> set[_Block]:
-        """The blocks that the line after this one may lie in."""
-        text = line.lstrip(" ")
-        indent = len(line) - len(text)
-        if block is None:
-            found = _begun(text) if indent < 4 else {None}
-            return found | {None} if self._list and indent > 1 else found
-        kind, end = block
-        if kind == "html":
-            return {block} if not _ends(end, line) else {None}
-        rest = text.rstrip(" \t")
-        closed = indent < 4 and len(rest) >= len(end) and not rest.strip(end[0])
-        return {None} if closed else {block}
-
-
-def _begun(text: str) -> set[_Block]:
-    """What a line begins, in every reading, its indentation taken off."""
-    fence = _FENCE.fullmatch(text)
-    if fence:
-        return {("fence", fence["ticks"] or text[: len(text) - len(text.lstrip("~"))])}
-    if not _TAG.match(text):
-        return {None}
-    raw = re.match(rf"<({'|'.join(_RAW)})(?:[\s>]|\Z)", text, re.IGNORECASE | re.ASCII)
-    ends = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
-    end = next((end for begin, end in ends.items() if text.startswith(begin)), None)
-    if end:
-        return {None} if end in text else {("html", end)}
-    if raw or text.startswith("<!"):  # renderers of different age do not agree on these
-        end = "</" if raw else ">"
-        return {None, ("html", "")} | (set() if _ends(end, text) else {("html", end)})
-    return {None, ("html", "")}
-
-
-def _block(line: str) -> bool:
-    """Whether a line is a fence, or hidden text from end to end: then it belongs to no paragraph in any reading, and what
-    was open above it is closed."""
-    text = line.lstrip(" ")
-    hidden = text.startswith("<!--") and "-->" in text
-    return len(line) - len(text) < 4 and bool(hidden or _FENCE.fullmatch(text))
-
-
-def _ends(end: str, line: str) -> bool:
-    """Whether a line holds the end of a block of HTML; one that ends with an empty line has none."""
-    if end == "</":
-        return any(f"</{name}>" in line.lower() for name in _RAW)
-    return bool(end) and end in line
-
-
-def _without_code(line: str) -> str | None:
-    """The line without its code spans; None when one may go on below it."""
-    ticks = list(re.finditer(r"`+", line))
-    if "\\`" in line or len(ticks) > _TICKS:
-        return None
-    kept, at = [], 0
-    while ticks:
-        begin = ticks.pop(0)
-        end = next((index for index, one in enumerate(ticks) if len(one[0]) == len(begin[0])), None)
-        if end is None:
-            return None
-        kept.append(line[at: begin.start()])
-        at, ticks = ticks[end].end(), ticks[end + 1:]
-    return "".join([*kept, line[at:]])
-
-
-def _open(line: str, bare: str) -> bool:
-    """Whether what a line begins may hold the next one: a quote, a tag, a link's text or title, a formula."""
-    if _QUOTED.match(line) or _TAG.search(bare) or "$$" in bare or ("\\" in bare and "[" in bare):
-        return True
-    return "[" in _LINK.sub("", bare)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from time import perf_counter
 from typing import get_args
 
 import pytest
@@ -57,7 +55,7 @@ class TestACommand:
     @pytest.mark.parametrize("body", [
         "", "bump stop", "please /bump stop", "/bumpy stop", "/bump-stop", "/bump/stop", "/bump:stop", "//bump stop", "\\/bump stop",
         "@bumpbot stop", " /bump stop", "    /bump stop", "\t/bump stop", "* /bump stop", "1. /bump stop", "# /bump stop",
-        "| /bump stop |", "`/bump stop`", "**/bump stop**", "[/bump stop](https://e.example)",
+        "| /bump stop |", "`/bump stop`", "/bump stop`id`", "/bump *stop*", "\\/bump stop", "&#47;bump stop", " /bump stop", "- /bump stop", "**/bump stop**", "[/bump stop](https://e.example)",
     ])
     def test_is_nothing_that_only_looks_like_one(self, body: str) -> None:
         assert parse(body) is None
@@ -71,7 +69,7 @@ class TestACommand:
     def test_holds_no_letter_that_deceives_the_eye(self, body: str) -> None:
         assert parse(body) is None
 
-    @pytest.mark.parametrize("said", ["ѕtop", "ｓｔｏｐ", "ſtop", "SMO\u212aE", "停止", "stop!", "stop;ls", "$(stop)", "stop`id`", "-" * 50])
+    @pytest.mark.parametrize("said", ["ѕtop", "ｓｔｏｐ", "ſtop", "SMO\u212aE", "停止", "stop!", "stop;ls", "$(stop)", "-" * 50])
     def test_with_a_word_of_other_letters_is_none_that_is_known(self, said: str) -> None:
         spoken = parse(f"/bump {said}")
         assert spoken is not None and (spoken.word, spoken.objection) == (None, "unknown-word")
@@ -97,9 +95,9 @@ HIDDEN = [
     "> /bump stop", "> a\n/bump stop", "> > a\n> /bump stop", "- > a\n/bump stop", "1. - > a\n/bump stop", ">a\nb\n/bump stop",
     "```\n/bump stop\n```", "~~~\n/bump stop\n~~~", "````\n```\n/bump stop\n````", "~~~\n```\n/bump stop\n```\n~~~",
     "```\n/bump stop", "``` sh\n/bump stop\n```", "   ```\n/bump stop\n   ```", "```\n    ```\n/bump stop\n```",
-    "```\n``` x\n/bump stop\n```", "~~~\n~~\n/bump stop\n~~~", "``` a`b\n```\n/bump stop", "- a\n  ```\n/bump smok\n  ```\n/bump stop",
+    "```\n``` x\n/bump stop\n```", "~~~\n~~\n/bump stop\n~~~", "``` a`b\n```\n/bump stop", "- a\n\n  ```\n  /bump stop\n  ```",
     "text\n```\n/bump stop\n```", "<!--\n/bump stop\n-->", "<!--\n\n/bump stop\n\n-->", "text <!--\n/bump stop\n-->",
-    "text <!--\n\n/bump stop\n\n-->", "<!--\n```\n-->\n```\n/bump stop\n```", "<pre>\n\n/bump stop\n\n</pre>", "<pre>\n/bump stop\n</pre>",
+    "<!--\n```\n-->\n```\n/bump stop\n```", "<pre>\n\n/bump stop\n\n</pre>", "<pre>\n/bump stop\n</pre>",
     "<div>\n/bump stop\n</div>", "<script>\n\n/bump stop\n</script>", "<a title='\n/bump stop\n'>", "<?\n\n/bump stop\n?>",
     "<![CDATA[\n\n/bump stop\n]]>", "<!DOCTYPE\n\n/bump stop\n>", "`a\n/bump stop\nb`", "``a `b\n/bump stop\n``", "\\`a`\n/bump stop\n`",
     "# `a\nb `c\n/bump stop\nd`", '[foo]: /url "\n/bump stop\n"', "[foo\n/bump stop\n]: /url", '[a](b "\n/bump stop\n")',
@@ -118,10 +116,13 @@ class TestWhatAReaderSeesAsAQuoteOrAsCode:
     def test_is_never_a_command(self, body: str) -> None:
         assert parse(body) is None
 
-    @pytest.mark.parametrize("body", ["- do:\n  ```\n  ls\n  ```\n/bump stop", "a <b>c</b>\n/bump stop", "[a] [b\n/bump stop", "a ` b\n/bump stop"])
-    def test_nor_is_what_may_be_one_by_some_reading(self, body: str) -> None:
-        """Shown as plain text, in fact; which takes a whole parser to know, and the next empty line is soon written."""
-        assert "/bump stop" in shown(body) and parse(body) is None
+    @pytest.mark.parametrize("body", [
+        "- do:\n  ```\n  ls\n  ```\n/bump stop", "a <b>c</b>\n/bump stop", "[a] [b\n/bump stop", "a ` b\n/bump stop",
+        "text <!--\n\n/bump stop\n\n-->", "- a\n  ```\n\n/bump stop", "- a\n/bump stop", "1. a\n\n/bump stop",
+    ])
+    def test_is_what_the_forge_shows_as_plain_text_however_near_it_comes(self, body: str) -> None:
+        """An unclosed backtick, a comment that never was one, a fence that ended with its list: the reader sees a command."""
+        assert "/bump stop" in shown(body) and parse(body) == STOP
 
     @pytest.mark.parametrize("end", ["\r\n", "\r"])
     def test_is_none_with_the_line_ends_of_any_system(self, end: str) -> None:
@@ -157,27 +158,13 @@ class TestALongComment:
         assert parse("/bump stop\n" + "x" * (LIMIT - 11)) == STOP
 
     @pytest.mark.parametrize("piece", ["`", "``` ", "[", "![a](", "]", "<", "<!--", "> ", "- ", "-  ", "1. ", "~", "\\", " ", "\t", "`a", "a`b``",
-                                       "<a ", "[x]: ", "$", "/bump ", "/bump\t", "```\n", "- ```\n  ~~~\n", "<!X\n", "`" * 7 + "a", "\n",
+                                       "<a ", "[x]: ", "$", "*a ", "**_", "&", "| a |\n", "```\n", "- ```\n  ~~~\n", "<!X\n", "`" * 7 + "a",
                                        "  ````\n- a\n"])
-    def test_is_read_in_time_that_grows_with_its_length(self, piece: str) -> None:
-        body = (piece * LIMIT)[:LIMIT]
-        began = perf_counter()
-        for text in (body, body[:LIMIT // 2] + "\n" + body[:LIMIT // 2 - 12] + "\n/bump stop", f"/bump stop{' ' * 60_000}x"[:LIMIT]):
-            parse(text)
-        assert perf_counter() - began < 2.0
-
-    def test_that_can_be_read_in_hundreds_of_ways_is_read_in_none(self) -> None:
-        fences = "".join(f"  {'`' * width}\n" for width in range(250, 2, -1))
-        began = perf_counter()
-        assert parse(f"- a\n{fences}" + "  a\n" * ((LIMIT - len(fences) - 40) // 4) + "\n/bump stop") is None
-        assert perf_counter() - began < 0.5
-
-    def test_of_many_runs_of_backticks_is_read_in_time(self) -> None:
-        dice = random.Random(7)
-        body = "a".join("`" * dice.randint(1, 300) for _ in range(400))[:LIMIT]
-        began = perf_counter()
-        parse(body)
-        assert perf_counter() - began < 1.0
+    def test_is_read_to_its_end_whatever_it_is_made_of(self, piece: str) -> None:
+        """How long it takes is measured in benchmarks/: the parser is not ours, and 65,536 letters are all there are."""
+        body = (piece * LIMIT)[: LIMIT - 13]
+        found = parse(f"{body}\n\n/bump stop")
+        assert found in (None, STOP) and (found == STOP) == ("/bump stop" in shown(f"{body}\n\n/bump stop"))
 
 
 class TestTheTable:

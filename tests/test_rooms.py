@@ -53,6 +53,7 @@ LIBRARIES = {
     "re2": f"{' '.join(f'{room}.*' for room in PURE.split())} decide.* render.* adapters.*",
     "packaging": "images.* upstream.* preflight.* diagnose.* recipe.* adapters.*",
     "yaml": "strict recipe.* rehearse.*",
+    "markdown_it": "commands",
     "jinja2": "render.*",
     "scipy": "verdict.*",
     "github": "adapters.github.*",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from bot.decide import changelog, ending, opening, orders, smoke, sweep
+from bot.decide.asked import assumed
 from bot.decide.phase import (
     Blocked,
     ChangelogDue,
@@ -28,7 +29,7 @@ from bot.decide.phase import (
     phase_of,
 )
 from bot.decide.say import with_body
-from bot.model.action import Action
+from bot.model.action import Action, React
 from bot.model.bump import Bump
 from bot.model.event import Event
 
@@ -38,11 +39,16 @@ __all__ = ["Phase", "decide", "phase_of"]
 def decide(bump: Bump, event: Event) -> tuple[Action, ...]:
     """What to do now. The event is a hint and decides nothing: losing every event but a later wake changes nothing.
 
-    What people commanded comes first and alone; the next look decides on the facts as that left them.
+    What people commanded comes first, and the phase is asked of the facts as that leaves them: a stop and a dispatch never
+    stand in one step. Marks come last, for a forge may refuse one for good. A bump that is over only answers.
     """
     del event
-    asked = () if bump.memory.closed else orders.orders(bump)
-    return with_body(bump, asked or _actions(bump, phase_of(bump)))
+    asked = orders.orders(bump)
+    if bump.memory.closed:
+        return with_body(bump, asked)
+    after = assumed(bump, asked)
+    said, marks = ([action for action in asked if isinstance(action, React) is mark] for mark in (False, True))
+    return with_body(after, (*said, *_actions(after, phase_of(after)), *marks))
 
 
 def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:

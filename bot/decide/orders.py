@@ -6,7 +6,7 @@ of what was remembered: a stop and a dispatch never stand in one step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
@@ -15,10 +15,12 @@ from msgspec.structs import replace
 from bot import budget
 from bot.commands import COMMANDS
 from bot.decide import ending
+from bot.decide.asked import assumed, remembered
 from bot.decide.people import held, needs_approval, taken_by_person
 from bot.decide.phase import (
     Blocked,
     ChangelogDue,
+    Phase,
     RepeatBroken,
     RepeatDue,
     Repeating,
@@ -35,8 +37,8 @@ from bot.decide.phase import (
 )
 from bot.decide.report.parts import PHASE_WORDS, state
 from bot.decide.runs import rerunnable, smokes, starting
-from bot.model.action import Action, React, Remember, Say
-from bot.model.bump import Approval, Asked, Bump, Ended, Memory
+from bot.model.action import Action, React, Remember, Reopen, Say
+from bot.model.bump import Approval, Asked, Bump
 from bot.model.lines import CommandLine
 from bot.model.order import Order, Word
 from bot.model.outcome import Cause, Outcome
@@ -81,32 +83,6 @@ def slot(order: Order) -> str:
     return OTHERS if order.objection == "no-permission" else f"answer-{order.comment}"
 
 
-def remembered(memory: Memory, order: Order) -> bool:
-    """Whether what the command asked for is remembered already, though a wake may have died before it was answered."""
-    facts: Iterable[Approval | Asked] = (*memory.approvals, *memory.asked)
-    stopped = memory.ended is not None and memory.ended.outcome is Outcome.STOPPED and memory.ended.by == order.by
-    return any(fact.comment == order.comment for fact in facts) or (order.word == "stop" and stopped)
-
-
-def assumed(bump: Bump, actions: Iterable[Action]) -> Bump:
-    """The bump once what these actions remember is remembered."""
-    memory = bump.memory
-    for action in actions:
-        if isinstance(action, Remember):
-            memory = _with(memory, action.fact)
-    return replace(bump, memory=memory)
-
-
-def _with(memory: Memory, fact: Approval | Asked | Ended) -> Memory:
-    match fact:
-        case Approval():
-            return replace(memory, approvals=(*memory.approvals, fact))
-        case Asked():
-            return replace(memory, asked=(*memory.asked, fact))
-        case Ended():
-            return replace(memory, ended=memory.ended or fact)
-
-
 def _actions(bump: Bump, order: Order) -> tuple[Action, ...]:
     """Remembered first, for that is what was asked; then told; the mark last, since a forge may refuse it for good."""
     reply = _reply(bump, order)
@@ -126,6 +102,8 @@ def _reply(bump: Bump, order: Order) -> Reply:
         return Reply(result=lacking, mark="-1" if lacking == "no-permission" else "confused",
                      commands=lacking in ("unknown-word", "extra-words"))
     outcome = _outcome(bump)
+    if order.word == "retry" and bump.memory.closed and outcome is not None:
+        return _reopen(bump, order, outcome)
     over = outcome is not None and COMMANDS[order.word].means != "answer"
     if over and not (order.word == "stop" and outcome is Outcome.STOPPED):
         return Reply(result="over", mark="-1", outcome=outcome)
@@ -225,6 +203,36 @@ def _retry(bump: Bump, order: Order) -> Reply:
     asked = Asked(what="retry", by=order.by, at=max(order.at, run.ended), comment=order.comment)
     facts = () if again else (Remember(fact=asked),)
     return Reply(result="retry-again" if budget.today(bump, price) else "retry-tomorrow", facts=facts)
+
+
+def _reopen(bump: Bump, order: Order, outcome: Outcome) -> Reply:
+    """A bump that has ended goes on, if its branch is as we left it and going on would do anything else than end it again."""
+    pull, over = bump.world.pull, Reply(result="over", mark="-1", outcome=outcome)
+    if pull is None or pull.head != bump.head:
+        return over
+    action = Reopen(head=pull.head, by=order.by, at=order.at, comment=order.comment)
+    world = replace(bump.world, pull=replace(pull, open=True))
+    after = replace(assumed(bump, (action,)), world=world)
+    phase = phase_of(after)
+    if not isinstance(phase, (SmokeDue, SmokeBroken, ChangelogDue, Settling, SweepDue, SweepBroken, RepeatBroken)):
+        return over
+    if bump.world.obstacle is not None:
+        return Reply(result=f"reopen-{bump.world.obstacle}", mark="-1", outcome=outcome)
+    price = _next_price(after, phase)
+    if not budget.affords(after, price):
+        return Reply(result="unpaid", mark="-1", outcome=outcome, forecast=price)
+    return Reply(result="reopened", facts=(action,))
+
+
+def _next_price(bump: Bump, phase: Phase) -> float:
+    """GPU-hours of what a bump in this phase starts next."""
+    match phase:
+        case SmokeDue(step=step):
+            return budget.price_smoke(bump, step)
+        case SmokeBroken(run=run) | SweepBroken(run=run) | RepeatBroken(again=run):
+            return _price(bump, run)
+        case _:
+            return budget.price_sweep(bump)
 
 
 def _price(bump: Bump, run: Run) -> float:

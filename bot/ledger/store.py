@@ -84,7 +84,15 @@ class Ledger:
     def final_step(self, snapshot: Snapshot, bump: str, entry: Entry, *, year: int,
                    writes: Mapping[str, bytes | None] | None = None, reads: Iterable[str] = ()) -> Step:
         """As `step`, and the bump's folder moves to `ended/<year>/`, byte for byte, with this last entry."""
-        home, away = bump_folder(bump), ended_folder(bump, year)
+        return self._moved(snapshot, bump, entry, bump_folder(bump), ended_folder(bump, year), writes, reads)
+
+    def first_step_again(self, snapshot: Snapshot, bump: str, entry: Entry, *, writes: Mapping[str, bytes | None] | None = None,
+                         reads: Iterable[str] = ()) -> Step:
+        """As `step`, and an ended bump's folder moves back among the open ones, byte for byte, with this entry."""
+        return self._moved(snapshot, bump, entry, folder_of(snapshot, bump), bump_folder(bump), writes, reads)
+
+    def _moved(self, snapshot: Snapshot, bump: str, entry: Entry, home: str, away: str,
+               writes: Mapping[str, bytes | None] | None, reads: Iterable[str]) -> Step:
         moved: dict[str, bytes | None] = {}
         for path in snapshot.paths:
             if snapshot.oid and path.startswith(home):

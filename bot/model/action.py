@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
@@ -82,6 +83,16 @@ class ClosePull(_Action, frozen=True, kw_only=True, tag="close"):
     """Closes the pull request; the branch stays."""
 
 
+class Reopen(_Action, frozen=True, kw_only=True, tag="reopen"):
+    """Opens the pull request of a bump that has ended once more, where its head is still `head`; the command that asked for
+    it is remembered with it."""
+
+    head: str
+    by: str
+    at: datetime
+    comment: int
+
+
 class React(_Action, frozen=True, kw_only=True, tag="react"):
     """A reaction to a comment: that a command was seen and obeyed, or was not. The forge keeps one of a kind."""
 
@@ -95,7 +106,7 @@ class Remember(_Action, frozen=True, kw_only=True, tag="remember"):
     fact: Approval | Asked | Ended
 
 
-Action = Push | OpenPull | Say | Dispatch | Rerun | Cancel | Label | Unlabel | SetDraft | ClosePull | React | Remember
+Action = Push | OpenPull | Say | Dispatch | Rerun | Cancel | Label | Unlabel | SetDraft | ClosePull | Reopen | React | Remember
 
 
 def tag(action: Action) -> str:

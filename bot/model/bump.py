@@ -267,6 +267,7 @@ class World(Struct, frozen=True, kw_only=True):
     wanted: Wanted | None = None
     promised_today: float = 0.0
     tag_digest: str | None = None
+    obstacle: Literal["held", "capped"] | None = None  # what keeps a bump that is over from being opened again
 
 
 class Bump(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from bot.model.action import (
     Push,
     React,
     Remember,
+    Reopen,
     Rerun,
     Result,
     Say,
@@ -87,7 +88,7 @@ def _one(context: Context, bump: Bump, index: int, action: Action, at: datetime,
             return _on_pull(context, bump, index, action)
 
 
-def _on_pull(context: Context, bump: Bump, index: int, action: Label | Unlabel | SetDraft | ClosePull) -> Result:
+def _on_pull(context: Context, bump: Bump, index: int, action: Label | Unlabel | SetDraft | ClosePull | Reopen) -> Result:
     """What is done to the pull request as it stands now: it is read again first, and a head that moved is left alone."""
     forge, pull = context.forge, context.forge.pull(_number(bump))
     match action:
@@ -104,6 +105,10 @@ def _on_pull(context: Context, bump: Bump, index: int, action: Label | Unlabel |
         case ClosePull():
             if pull.open:
                 forge.edit_pull(pull.number, open=False)
+        case Reopen(head=head):
+            _same_head(pull, head)
+            if not pull.open:
+                forge.edit_pull(pull.number, open=True)
     return Result(index=index, ok=True, pull=pull.number)
 
 

@@ -21,6 +21,7 @@ from bot.model.action import (
     Push,
     React,
     Remember,
+    Reopen,
     Rerun,
     Say,
     SetDraft,
@@ -38,7 +39,7 @@ ALLOWED: dict[Mode, tuple[type[Action], ...]] = {
     "off": (),
     "observe": (Remember,),
     "propose": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, React),
-    "act": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, React, Dispatch, Rerun, Label),
+    "act": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, React, Dispatch, Rerun, Label, Reopen),
 }
 
 

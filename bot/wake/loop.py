@@ -11,12 +11,12 @@ import msgspec
 from bot import ledger as chains
 from bot.decide import decide
 from bot.errors import BadInput, Broken, BumpbotError, Unreachable
-from bot.model.action import Action, Result, tag
+from bot.model.action import Action, Reopen, Result, tag
 from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
-from bot.wake import comments, opening, recall
+from bot.wake import comments, opening, orders, recall
 from bot.wake.act import act
 from bot.wake.context import ALLOWED, Context
 from bot.wake.observe import observe
@@ -83,7 +83,9 @@ def wake(context: Context, event: Event) -> tuple[Report, ...]:
     """
     begun = (opening.requested(context, event),) if isinstance(event, Requested) else opening.successors(context)
     fresh = {bump.id: bump for bump in begun}
-    visits = [_Visit(bump, fresh.get(bump)) for bump in dict.fromkeys((*context.ledger.open_bumps(context.ledger.tip()), *fresh))]
+    snapshot = context.ledger.tip()
+    ids = (*context.ledger.open_bumps(snapshot), *fresh, *orders.ended(context, snapshot, event))
+    visits = [_Visit(bump, fresh.get(bump)) for bump in dict.fromkeys(ids)]
     for _ in range(LOOKS):
         active = [visit for visit in visits if visit.report is None]
         if not active:
@@ -121,21 +123,24 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
             visit.end("another wake is at work on it")
         return None
     before, memory = _start(entries, visit.fresh)
-    if memory.closed:
-        visit.end(ended=memory.ended.outcome.value if memory.ended else None)
+    over = memory.ended.outcome.value if memory.closed and memory.ended else None
+    if memory.closed and visit.fresh is not None:
+        visit.end(ended=over)
         return None
     since = entries[0].entry.at if entries else context.clock.now()
     promised = opening.promised(context.ledger, snapshot, before, context.clock.now())
     facts = observe(context, before, memory, pull, since=since, promised=promised)
+    if memory.closed:
+        facts = opening.again(context, snapshot, facts)
     actions = decide(facts, event)
     if not actions or actions == visit.last or _stands(context, visit, entries, actions):
-        visit.end(visit.trouble)
+        visit.end(visit.trouble, ended=over)
         return None
     visit.last = actions
     claim = chains.claim_entry(entries, wake=context.wake, version=context.version, at=context.clock.now(), event=event,
                                facts=facts, actions=actions, run=context.run)
     shared = [opening.promise(context.ledger, snapshot, facts, actions)]
-    shared += [opening.held(context.ledger, snapshot, facts)] if not entries else []
+    shared += [opening.held(context.ledger, snapshot, facts)] if not entries or _reopens(actions) else []
     writes = {path: data for written, _ in shared for path, data in written.items()}
     reads = tuple(path for _, read in shared for path in read)
     return _Turn(visit, facts, claim, context.ledger.step(snapshot, visit.id, claim, writes=writes, reads=reads))
@@ -184,10 +189,19 @@ def _do(context: Context, snapshot: Snapshot, bump: Bump, claim: Entry) -> tuple
     ledger, now = context.ledger, context.clock.now()
     entry = chains.record_entry(entries, claim.n, wake=context.wake, version=context.version, at=now, results=results,
                                 run=context.run)
-    if not recall.after(bump, claim.actions, results).closed:
+    before, after = bump.memory, recall.after(bump, claim.actions, results)
+    if before.closed and not after.closed:
+        return ledger.first_step_again(snapshot, bump.id, entry), results
+    if not after.closed or (before.closed and not _reopens(claim.actions)):
         return ledger.step(snapshot, bump.id, entry), results
     writes, reads = opening.released(ledger, snapshot, bump)
+    if before.closed:  # it was to be opened again and was not: what its claim took is free again
+        return ledger.step(snapshot, bump.id, entry, writes=writes, reads=reads), results
     return ledger.final_step(snapshot, bump.id, entry, year=now.year, writes=writes, reads=reads), results
+
+
+def _reopens(actions: Sequence[Action]) -> bool:
+    return any(isinstance(action, Reopen) for action in actions)
 
 
 def _finish(context: Context, snapshot: Snapshot, bump: str, entries: Sequence[Stored]) -> bool:

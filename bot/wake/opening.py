@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import fsum
 
+import msgspec
+
 from bot import ledger as chains
 from bot.errors import BumpbotError, Refusal
 from bot.ledger import Ledger, day_path
@@ -75,6 +77,18 @@ def successors(context: Context) -> tuple[Bump, ...]:
         except BumpbotError as error:
             context.narrate(f"{found.recipe}: {found.image} is the next candidate and is not begun yet: {error}")
     return tuple(made)
+
+
+def again(context: Context, snapshot: Snapshot, bump: Bump) -> Bump:
+    """The facts of a bump that has ended, with what stands in the way of opening it again: another that moves one of its
+    recipes, or one too many open at once. What was too dear when it ended may be paid by the limits of today."""
+    held = [context.ledger.load(snapshot, chains.claim_path(recipe.key), Held) for recipe in bump.subject.family]
+    known, cap = context.ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps), context.layout.limits.open_bumps
+    others = [one for one in (known.bumps if known else ()) if one != bump.id]
+    taken = any(one is not None and one.bump != bump.id for one in held)
+    obstacle = "held" if taken else "capped" if cap is not None and len(others) >= cap else None
+    replace = msgspec.structs.replace
+    return replace(bump, subject=replace(bump.subject, limits=context.limits), world=replace(bump.world, obstacle=obstacle))
 
 
 def _free(context: Context, bump: Bump) -> None:

@@ -11,9 +11,14 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from bot import commands
-from bot.decide import orders as decided
+from bot import ledger as chains
+from bot.decide.asked import remembered
+from bot.decide.orders import slot
+from bot.errors import Missing
 from bot.model.bump import Bump
+from bot.model.event import Commented, Event
 from bot.model.forge import Comment, Permission, Pull
+from bot.model.ledger import OpenBumps, Snapshot
 from bot.model.order import Objection, Order
 from bot.wake.context import Context
 
@@ -45,7 +50,7 @@ def _of_people(context: Context, pull: Pull, since: datetime) -> Iterator[Commen
 
 
 def _order(bump: Bump, comment: Comment, seen: Order | None, permission: Callable[[str], Permission]) -> Order | None:
-    if seen is not None and (seen.objection or bump.told(decided.slot(seen)) or decided.remembered(bump.memory, seen)):
+    if seen is not None and (seen.objection or bump.told(slot(seen)) or remembered(bump.memory, seen)):
         return seen
     spoken, age = commands.parse(comment.body), bump.now - comment.created
     if spoken is None or (seen is None and age > FORGOTTEN):
@@ -57,3 +62,18 @@ def _order(bump: Bump, comment: Comment, seen: Order | None, permission: Callabl
         objection = "no-permission"
     return Order(comment=comment.id, by=comment.author, at=comment.created, word=spoken.word, said=spoken.said,
                  objection=objection)
+
+
+def ended(context: Context, snapshot: Snapshot, event: Event) -> tuple[str, ...]:
+    """Bumps that have ended and are looked at nevertheless: the one whose pull request was commented on, and any that is
+    being opened again by a wake which did not come to its end. Nobody looks at the others: they are many, and for good."""
+    over = {bump for _, bump in context.ledger.ended_bumps(snapshot)} - set(context.ledger.open_bumps(snapshot))
+    known = context.ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps)
+    found = {bump for bump in (known.bumps if known else ()) if bump in over}
+    if isinstance(event, Commented) and over:
+        try:
+            branch = context.forge.pull(event.pull).branch
+        except Missing:
+            branch = ""
+        found |= {branch.removeprefix(context.layout.branch)} & over
+    return tuple(sorted(found))

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from bot import budget
 from bot.commands import COMMANDS
-from bot.decide.orders import OTHERS, assumed, orders, remembered
+from bot.decide.asked import assumed, remembered
+from bot.decide.orders import OTHERS, orders
 from bot.decide.report.parts import PHASE_WORDS
-from bot.model.action import Action, React, Remember, Say
+from bot.model.action import Action, React, Remember, Reopen, Say
 from bot.model.bump import Approval, Asked, Bump, Ended, Limits, Told
 from bot.model.forge import Labelling
 from bot.model.order import Order
@@ -84,6 +85,13 @@ BUMPS = {
     "finishing": ready(memory={"ended": FAILED}),
     "stopping": ready(memory={"ended": STOPPED}),
     "closed": ready(pull_={"open": False}),
+    "over": ready(memory={"ended": STOPPED, "closed": True}, pull_={"open": False}),
+    "over, held": ready(memory={"ended": STOPPED, "closed": True}, world={"obstacle": "held"}),
+    "over, capped": ready(memory={"ended": STOPPED, "closed": True}, world={"obstacle": "capped"}),
+    "over, poor": ready(memory={"ended": STOPPED, "closed": True}, **POOR),
+    "over, swept": swept(SWEPT, memory={"ended": FAILED, "closed": True}),
+    "over, merged": ready(memory={"ended": FAILED, "closed": True}, pull_={"merged": True, "open": False}),
+    "over, taken on": ready(memory={"ended": FAILED, "closed": True}, world={"foreign_head": facts.SYNC}),
     "pushed again": ready(world={"tag_digest": "sha256:" + "f" * 64}),
 }
 # bump, word -> what the answer says, and what is remembered
@@ -142,6 +150,15 @@ TABLE = {
     ("closed", "sweep"): ("over", None),
     ("closed", "stop"): ("over", None),
     ("pushed again", "sweep"): ("over", None),
+    ("over", "status"): ("status", None),
+    ("over", "smoke"): ("over", None),
+    ("over", "stop"): ("stopping", None),
+    ("over, held", "retry"): ("reopen-held", None),
+    ("over, capped", "retry"): ("reopen-capped", None),
+    ("over, poor", "retry"): ("unpaid", None),
+    ("over, swept", "retry"): ("over", None),
+    ("over, merged", "retry"): ("over", None),
+    ("over, taken on", "retry"): ("over", None),
 }
 OBJECTIONS = ("no-permission", "unknown-word", "extra-words", "edited", "old")
 
@@ -163,7 +180,7 @@ class TestACommand:
         assert {marks[key] for key, (result, fact) in TABLE.items() if not fact and result not in heard} == {"-1"}
 
     def test_has_words_for_everything_an_answer_may_say(self) -> None:
-        said = {result for result, _ in TABLE.values()} | set(OBJECTIONS) | {"smoke-ran"}
+        said = {result for result, _ in TABLE.values()} | set(OBJECTIONS) | {"smoke-ran", "reopened"}
         assert {f"answer-{word}" for word in said} == {term for term in GLOSSARY if term.startswith("answer-")}
         assert [word for word in (*PHASE_WORDS.values(), "sweep-due", "held", "approval", "tomorrow") if f"now-{word}" not in GLOSSARY] == []
 
@@ -192,6 +209,20 @@ class TestACommand:
         assert kept(actions) == [] and answers(actions)[0].result == objection
         assert actions[-1].content in ("-1", "confused")
         assert bool(answers(actions)[0].commands) == (objection in ("unknown-word", "extra-words"))
+
+
+class TestABumpThatIsOver:
+    def test_is_opened_again_by_a_retry_which_is_one_action_and_its_answer(self) -> None:
+        actions = ask(BUMPS["over"], order("retry"))
+        assert actions[0] == Reopen(head=ENTRY, by="ann", at=later(140), comment=5)
+        assert [answer.result for answer in answers(actions)] == ["reopened"] and actions[-1].content == "+1"
+        after = assumed(BUMPS["over"], actions).memory
+        assert (after.ended, after.closed, remembered(after, order("retry"))) == (None, False, True)
+
+    def test_says_its_last_words_anew_when_it_ends_again(self) -> None:
+        told = tuple(Told(slot=slot, comment=9, digest="d", at=later(1)) for slot in ("attempt-0", "stop", "finishing", "final"))
+        made = ready(memory={"ended": STOPPED, "closed": True, "told": told}, pull_={"open": False})
+        assert [one.slot for one in assumed(made, ask(made, order("retry"))).memory.told] == ["attempt-0"]
 
 
 class TestWhatIsRemembered:

@@ -20,15 +20,18 @@ from bot.model.action import (
     Label,
     OpenPull,
     Push,
+    React,
     Remember,
+    Reopen,
     Rerun,
     Result,
     Say,
     SetDraft,
     Unlabel,
 )
-from bot.model.bump import Asked, Bump, JobFailure, Judged, Memory, Subject, Wanted, World
+from bot.model.bump import Bump, JobFailure, Judged, Memory, Subject, Wanted, World
 from bot.model.forge import Labelling, Pull
+from bot.model.order import Order
 from bot.model.run import Job, Run, Triage
 from bot.model.text import Text
 from bot.wake import recall
@@ -60,6 +63,7 @@ class Simulated:
         self.repairs: dict[str | None, bool] = {}
         self.refusing = 0
         self.tag: str | None = None
+        self.orders: list[Order] = []
         self._ids = 100
 
     # -- what a look finds ---------------------------------------------------------------------------------------
@@ -69,7 +73,7 @@ class Simulated:
         listed = tuple(run for number, run in sorted(self.runs.items()) if number not in self.hidden)
         world = World(pull=self.pull, foreign_head=self._foreign(), base_tip=f"{self.base:040x}", runs=listed,
                       changelog=self._changelog(), labellings=tuple(self.labellings), me=ME,
-                      tag_digest=self.tag)
+                      tag_digest=self.tag, orders=tuple(self.orders))
         judged = tuple(one for run in listed if (one := self._judged(run)))
         bump = Bump(id="b", now=self.now, subject=self.subject, world=world, memory=replace(self.memory, judged=judged))
         return replace(bump, world=replace(world, wanted=self._wanted(bump)))
@@ -145,8 +149,12 @@ class Simulated:
         """One action's effect."""
         done = Result(index=index, ok=True)
         match action:
-            case Remember():
+            case Remember() | React():
                 return done
+            case Reopen(head=head):
+                if self.branch == head:
+                    self._change(open=True)
+                return replace(done, ok=self.branch == head)
             case Say():
                 return replace(done, comment=len(action.slot))
             case OpenPull(head=head):
@@ -327,10 +335,11 @@ class Simulated:
         if name == LABEL:
             self._event("unlabel")
 
-    def asks(self, what: str) -> None:
-        """A person with a say asked for the smoke again, or for what failed once more."""
+    def asks(self, word: str, objection: str | None = None) -> None:
+        """A person comments a command; with an objection it is one that may not be obeyed."""
         self.now += timedelta(seconds=10)
-        self.memory = replace(self.memory, asked=(*self.memory.asked, Asked(what=what, by="ann", at=self.now)))
+        self._ids += 1
+        self.orders.append(Order(comment=self._ids, by="ann", at=self.now, word=word, said=word, objection=objection))
 
     def person(self, what: str) -> None:
         """A person merges, closes, reopens, pushes to the branch, or takes it over by label."""

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from bot import budget
 from bot.decide import decide
+from bot.decide.asked import assumed
 from bot.decide.classes import INFRASTRUCTURE
+from bot.decide.orders import slot
 from bot.decide.people import insisted, needs_approval, taken_by_person
 from bot.decide.phase import phase_of
 from bot.decide.runs import failed_jobs, smokes, starting, steps
-from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, Remember, Rerun, Say
-from bot.model.bump import Bump, Ended, Limits
+from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, React, Remember, Reopen, Rerun, Say
+from bot.model.bump import Approval, Asked, Bump, Ended, Limits
 from bot.model.event import Pushed, RunFinished, Scheduled
 from bot.model.outcome import Outcome
 from bot.model.run import Run
@@ -62,10 +64,19 @@ class Watched:
         assert len(slots) == len(set(slots))
         self._within_means(bump, actions)
         self._as_people_would(bump, actions)
+        self._as_commanded(bump, actions)
         if bump.memory.ended or taken_by_person(bump):
             assert not any(isinstance(action, (*SPENDING, Push, OpenPull)) for action in actions)
         if taken_by_person(bump):
-            assert all(isinstance(action, (Cancel, Remember, Say)) for action in actions)
+            assert all(isinstance(action, (Cancel, Remember, Say, React, Reopen)) for action in actions)
+
+    def _as_commanded(self, bump: Bump, actions: tuple[Action, ...]) -> None:
+        """Each command is answered once, and one that may not be obeyed asks for nothing."""
+        answered = [action.comment for action in actions if isinstance(action, React)]
+        assert len(answered) == len(set(answered)) and not answered or not {slot(one) for one in bump.world.orders if one.comment in answered} & {
+            told.slot for told in bump.memory.told}
+        asked = {action.fact.comment for action in actions if isinstance(action, Remember) and isinstance(action.fact, (Asked, Approval))}
+        assert not asked & {one.comment for one in bump.world.orders if one.objection}
 
     def _as_people_would(self, bump: Bump, actions: tuple[Action, ...]) -> None:
         """Nothing is swept or validated without its proof, put on against a person, started twice, or stopped in vain."""
@@ -75,7 +86,8 @@ class Watched:
                 newest = smokes(bump, step)[0]
                 assert newest.terminal and not failed_jobs(newest)
                 assert any(job.role != "other" and job.conclusion == "success" for job in newest.jobs)
-            assert not said or said[-1].added or said[-1].by == facts.ME
+            again = said and any(one.at > said[-1].at for one in assumed(bump, actions).memory.approvals)
+            assert not said or said[-1].added or said[-1].by == facts.ME or again
         if any(isinstance(action, Label) for action in actions):
             hidden = [self.world.runs[number] for number in self.world.hidden]
             assert rules.start == "label"
@@ -112,7 +124,7 @@ class Watched:
                     failed = [job for job in run.latest_jobs if job.conclusion in ("failure", "cancelled")]
                     minutes = {kind: budget.minutes(kind, bump.world.runs, bump.subject.limits) for kind in ("throughput", "eval")}
                     assert left is None or sum(job.gpus * minutes.get(job.role, 0) / 60 for job in failed) <= left
-                    assert run.attempt <= bump.subject.limits.infrastructure_retries or insisted(bump, run)
+                    assert run.attempt <= bump.subject.limits.infrastructure_retries or insisted(assumed(bump, actions), run)
                 case Push(why="repair", repair=repair):
                     assert bump.memory.repairs_used < bump.subject.limits.repairs
                     assert bump.world.tag_digest in (None, bump.subject.candidate.new.digest)
@@ -122,13 +134,14 @@ class Watched:
         """What must hold once the actions came true."""
         memory = self.world.memory
         self.labels.update(action.head for action in actions if isinstance(action, Label))
-        self.ended = self.ended or memory.ended
+        again = any(isinstance(action, Reopen) for action in actions)  # a bump that was over goes on, and ends anew
+        self.ended = memory.ended if again else self.ended or memory.ended
         assert memory.ended == self.ended
         assert memory.repairs_used == sum(head.why == "repair" for head in memory.heads) <= self.world.subject.limits.repairs
         said = {ENCODER.encode(action) for action in actions if isinstance(action, Say)}
         bump = self.world.facts()
-        again = [action for action in decide(bump, Scheduled(at=bump.now)) if isinstance(action, Say)]
-        assert not said & {ENCODER.encode(action) for action in again}
+        more = [action for action in decide(bump, Scheduled(at=bump.now)) if isinstance(action, Say)]
+        assert not said & {ENCODER.encode(action) for action in more}
 
     def rests(self, bump: Bump, actions: tuple[Action, ...]) -> None:
         """At rest somebody else moves next, and a run that nobody needs is being stopped."""

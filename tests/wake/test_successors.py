@@ -41,7 +41,8 @@ class TestTheNextCandidate:
 
     def test_is_proposed_by_the_next_wake_with_the_digest_that_the_tag_holds_now(self, later: Later) -> None:
         first, second = later.pulls
-        named = later.result["comments"][-1]["body"].partition("**Next candidate:** `")[2].partition("`")[0]
+        told = next(comment["body"] for comment in later.result["comments"] if "**Next candidate:**" in comment["body"])
+        named = told.partition("**Next candidate:** `")[2].partition("`")[0]
         assert not first.open and second.open and second.draft
         assert f"`{named}`" in later.bodies[1] and named not in later.bodies[0]
 
