@@ -53,6 +53,7 @@ COMMANDS: dict[Word, Command] = {row.word: row for row in (
 
 LIMIT = 65_536  # characters of a comment, the forge's own limit: a longer text is no comment of any forge
 SAID = 20
+_BEGUN = re.compile(r"(?:\A|[\r\n])/bump", re.IGNORECASE)  # most comments have no such line, and need no reading
 # As the forge reads comments: CommonMark with tables and strikethrough.
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _RANKS = tuple(reversed(get_args(Permission)))
@@ -74,7 +75,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
 
 def parse(body: str) -> Spoken | None:
     """The first command of a comment, None where there is none: a line that the forge shows as plain text, as it was written."""
-    if len(body) > LIMIT:
+    if len(body) > LIMIT or not _BEGUN.search(body):
         return None
     found = (spoken for line in _plain_lines(body) if (spoken := _spoken(line)) is not None)
     return next(found, None)
