@@ -43,7 +43,7 @@ test: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
-	@$(BIN)/ruff check bot tests
+	@$(BIN)/ruff check bot tests benchmarks
 
 # The same file is never half installed: the stamp is written last, and anything older than lock or pyproject is redone.
 $(VENV)/.installed: requirements.lock pyproject.toml

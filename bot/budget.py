@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from math import fsum
 from statistics import median
 
-from bot.model.bump import Bump, Limits
+from bot.model.bump import Bump
 from bot.model.recipe import Point
+from bot.model.rules import Limits
 from bot.model.run import Job, Run
 
 

@@ -12,10 +12,11 @@ from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import choose, provenance, reference
 from bot.images.tags import Scheme
 from bot.layout import Layout
-from bot.model.bump import Limits, Plan, Subject
+from bot.model.bump import Plan, Subject
 from bot.model.image import Candidate, Resolved
 from bot.model.recipe import Edit, Point, Recipe, Scope
 from bot.model.result import Baseline
+from bot.model.rules import Limits
 from bot.model.text import Text
 from bot.model.upstream import Comparison
 from bot.ports import Commits, Published, Registry, Tree

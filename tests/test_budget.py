@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from bot import budget
-from bot.model.bump import Bump, Limits
+from bot.model.bump import Bump
+from bot.model.rules import Limits
 from tests.fakes.facts import ENTRY, PROPOSAL, STAGED, bump, job, later, run, smoke, subject
 
 PRICED = Limits(gpu_hours=None, point_minutes=90.0, eval_minutes=30.0)

@@ -17,8 +17,8 @@ from bot.errors import BadInput
 from bot.images import schemes as tag_schemes
 from bot.images.schemes import Scheme
 from bot.layout import Layout, resolve
-from bot.model.bump import Limits
 from bot.model.result import Baseline
+from bot.model.rules import Limits
 from bot.model.text import Text
 from bot.ports import Clock, Published, Tree
 from bot.render import Renderer

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from bot import budget
 from bot.decide.people import fail_fast, labelled_by, sweep_labels
 from bot.model.action import Action, Cancel, Dispatch, Label, Remember, Unlabel
-from bot.model.bump import Approval, Bump, Smoke, Sweep
+from bot.model.bump import Approval, Bump
 from bot.model.recipe import Point
+from bot.model.rules import Smoke, Sweep
 from bot.model.run import Stage
 
 

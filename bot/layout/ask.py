@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from bot.layout.records import Hardware, Layout
-from bot.model import bump
+from bot.model import rules as facts
 
 _NO_HARDWARE = Hardware()
 
@@ -43,15 +43,15 @@ def family(layout: Layout, key: str, keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in known if name in together)
 
 
-def rules(layout: Layout, *, branch: str) -> bump.Rules:
+def rules(layout: Layout, *, branch: str) -> facts.Rules:
     """The layout as the facts of one bump, whose branch is `branch` (full name)."""
     smoke, sweep = layout.smoke, layout.sweep
-    return bump.Rules(
-        smoke=bump.Smoke(workflow=smoke.workflow, ref=smoke.ref, inputs=smoke.inputs, stages=smoke.stages,
-                         arguments=smoke.arguments, label=smoke.label) if smoke else bump.Smoke(workflow="", ref=layout.base),
-        sweep=bump.Sweep(workflow=sweep.workflow, start=sweep.start, label=sweep.label, drafts=sweep.drafts, labels=sweep.primary,
+    return facts.Rules(
+        smoke=facts.Smoke(workflow=smoke.workflow, ref=smoke.ref, inputs=smoke.inputs, stages=smoke.stages,
+                         arguments=smoke.arguments, label=smoke.label) if smoke else facts.Smoke(workflow="", ref=layout.base),
+        sweep=facts.Sweep(workflow=sweep.workflow, start=sweep.start, label=sweep.label, drafts=sweep.drafts, labels=sweep.primary,
                          fail_fast=sweep.fail_fast, ref=sweep.ref, inputs=sweep.inputs)
-        if sweep else bump.Sweep(workflow="", start="dispatch", label="", ref=layout.base),
+        if sweep else facts.Sweep(workflow="", start="dispatch", label="", ref=layout.base),
         branch=branch, base=layout.base, changelog=layout.changelog is not None, style=layout.style,
         handoff=layout.handoff, hosts=layout.publish.hosts, repository=layout.repository)
 

@@ -27,8 +27,8 @@ from bot.model.action import (
     SetDraft,
     Unlabel,
 )
-from bot.model.bump import Limits
 from bot.model.record import Record
+from bot.model.rules import Limits
 from bot.ports import Clock, Commits, Forge, Git, Published, Registry, Tree
 from bot.results.metrics import Metrics
 

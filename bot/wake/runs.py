@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from bot.errors import Refusal
-from bot.model.bump import Bump, Rules
+from bot.model.bump import Bump
 from bot.model.forge import Job as ForgeJob
 from bot.model.forge import Labelling, RunInfo
+from bot.model.rules import Rules
 from bot.model.run import Job, Reason, Run, Stage
 from bot.ports import Forge
 

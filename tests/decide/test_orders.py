@@ -11,11 +11,12 @@ from bot.decide.asked import assumed, remembered
 from bot.decide.orders import OTHERS, orders
 from bot.decide.report.parts import PHASE_WORDS
 from bot.model.action import Action, React, Remember, Reopen, Say
-from bot.model.bump import Approval, Asked, Bump, Ended, Limits, Told
+from bot.model.bump import Approval, Asked, Bump, Ended, Told
 from bot.model.forge import Labelling
 from bot.model.order import Order
 from bot.model.outcome import Cause, Outcome
 from bot.model.record import Answer
+from bot.model.rules import Limits
 from tests.fakes import facts
 from tests.fakes.facts import ENTRY, LABEL, PROPOSAL, bump, job, judged, later, run
 from tests.render.catalogue import GLOSSARY

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from bot.decide.people import held, labelled_by, needs_approval, sweep_labels
 from bot.decide.phase import phase_of
 from bot.decide.runs import alive_sweeps, failed_jobs, passed, rerunnable, starting, sweep_of
-from bot.model.bump import Approval, Bump, Limits
+from bot.model.bump import Approval, Bump
 from bot.model.forge import Labelling
+from bot.model.rules import Limits
 from bot.model.run import Run
 from tests.fakes.facts import (
     BASE,

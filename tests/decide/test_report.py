@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from bot.decide import decide, report
 from bot.decide.report.parts import PHASE_WORDS, table, values
-from bot.model.bump import Bump, Ended, JobFailure, Limits, Told, Update
+from bot.model.bump import Bump, Ended, JobFailure, Told, Update
 from bot.model.event import Scheduled
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import Record
 from bot.model.result import Accounting, Baseline, Cell, Row, Samples, Score
+from bot.model.rules import Limits
 from bot.model.run import Run, Triage
 from bot.model.text import Text
 from tests.fakes.facts import ENTRY, LABEL, PROPOSAL, REPAIR, SYNC, bump, failure, job, judged, later, run, subject, wanted

@@ -23,10 +23,11 @@ from bot.model.action import (
     SetDraft,
     Unlabel,
 )
-from bot.model.bump import Approval, Bump, Ended, Limits, Told
+from bot.model.bump import Approval, Bump, Ended, Told
 from bot.model.event import Scheduled
 from bot.model.forge import Labelling
 from bot.model.outcome import Cause, Outcome
+from bot.model.rules import Limits
 from tests.fakes.facts import (
     ENTRY,
     LABEL,

@@ -12,10 +12,11 @@ from bot.decide.phase import SmokeDue, Smoking, SweepDue, phase_of
 from bot.decide.runs import smokes
 from bot.decide.starting import dispatch_smoke, dispatch_sweep, labels_off, relabel
 from bot.model.action import Dispatch, Label, Remember, Rerun, Unlabel
-from bot.model.bump import Approval, Asked, Bump, Ended, Limits, Smoke
+from bot.model.bump import Approval, Asked, Bump, Ended
 from bot.model.event import Scheduled
 from bot.model.forge import Labelling
 from bot.model.outcome import Outcome
+from bot.model.rules import Limits, Smoke
 from tests.fakes.facts import BASE, LABEL, ME, PROPOSAL, STAGED, bump, failure, job, judged, later, run, smoke, subject
 
 QUICK, AGAIN = "full-sweep-fail-fast", "sweep-enabled"

@@ -6,25 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from bot.model.bump import (
-    Bump,
-    Head,
-    JobFailure,
-    Judged,
-    Limits,
-    Memory,
-    Plan,
-    Rules,
-    Smoke,
-    Subject,
-    Sweep,
-    Wanted,
-    World,
-)
+from bot.model.bump import Bump, Head, JobFailure, Judged, Memory, Plan, Subject, Wanted, World
 from bot.model.forge import Labelling, Pull
 from bot.model.image import Candidate, Platform, Reference, Resolved
 from bot.model.recipe import EvalSpec, KeyChange, Point, Recipe, Scope, Site
 from bot.model.result import Verdict
+from bot.model.rules import Limits, Rules, Smoke, Sweep
 from bot.model.run import Job, Run, Triage
 from bot.model.text import Text
 from bot.recipe import matrix

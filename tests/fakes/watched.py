@@ -17,9 +17,10 @@ from bot.decide.people import insisted, needs_approval, taken_by_person
 from bot.decide.phase import phase_of
 from bot.decide.runs import failed_jobs, smokes, starting, steps
 from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, React, Remember, Reopen, Rerun, Say
-from bot.model.bump import Approval, Asked, Bump, Ended, Limits
+from bot.model.bump import Approval, Asked, Bump, Ended
 from bot.model.event import Pushed, RunFinished, Scheduled
 from bot.model.outcome import Outcome
+from bot.model.rules import Limits
 from bot.model.run import Run
 from tests.fakes import facts
 from tests.fakes.simulated import Simulated

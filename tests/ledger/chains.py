@@ -7,10 +7,11 @@ from random import Random
 
 from bot.ledger import Ledger, claim_entry, record_entry, wake_id
 from bot.model.action import Label, Result, Unlabel
-from bot.model.bump import Bump, Limits, Plan, Rules, Smoke, Subject, Sweep
+from bot.model.bump import Bump, Plan, Subject
 from bot.model.event import Scheduled
 from bot.model.image import Candidate, Reference, Resolved
 from bot.model.recipe import Scope
+from bot.model.rules import Limits, Rules, Smoke, Sweep
 from bot.model.text import Text
 
 WHEN = datetime(2026, 7, 28, 5, 0, 0, tzinfo=UTC)

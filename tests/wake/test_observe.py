@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from bot.errors import Unreachable
-from bot.model.bump import Bump, Smoke
+from bot.model.bump import Bump
 from bot.model.forge import Labelling
+from bot.model.rules import Smoke
 from bot.wake.observe import _labellings, _tag
 from tests.fakes.facts import LABEL, ME, bump, later, pull, subject
 

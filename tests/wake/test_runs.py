@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from bot.errors import Refusal
 from bot.layout import Layout
-from bot.model.bump import Bump, Smoke, Sweep
+from bot.model.bump import Bump
 from bot.model.forge import Job, Labelling, RunInfo
+from bot.model.rules import Smoke, Sweep
 from bot.model.run import Run
 from bot.wake.runs import carries, nonce_of, ours
 from tests.fakes.facts import BASE, ENTRY, LABEL, ME, PROPOSAL, REPAIR, START, bump, later, point, subject
