@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from bot.decide import decide
 from bot.decide.people import asked_for_sweep, fail_fast, held, needs_approval
 from bot.decide.phase import SmokeDue, Smoking, SweepDue, phase_of
+from bot.decide.report.attempt import stages
 from bot.decide.runs import smokes
 from bot.decide.starting import dispatch_smoke, dispatch_sweep, labels_off, relabel
 from bot.model.action import Dispatch, Label, Remember, Rerun, Unlabel
@@ -67,6 +68,13 @@ class TestTheStages:
         guest = replace(guest, subject=replace(guest.subject, rules=rules))
         assert [dispatch_smoke(guest, PROPOSAL, step).inputs["command"] for step in (1, 2, 3)] == [
             "test --evals-only", "test", "test --no-evals --conc 4"]
+
+    def test_are_told_with_what_came_of_each(self) -> None:
+        bad = run(12, "smoke", PROPOSAL, job(2, concurrency=1, conclusion="failure"), conclusion="failure", step=2)
+        told = [[(line.name, line.points, line.result, line.sample) for line in stages(own("proposal", runs=runs))]
+                for runs in ((passed(1), bad), (passed(1),))]
+        assert told[0] == [("evals", ("eval c4",), "passed", 50), ("lowest", ("c1",), "failed", None), ("highest", ("c4",), "not-reached", None)]
+        assert [result for _, _, result, _ in told[1]] == ["passed", "waiting", "waiting"]
 
     def test_a_stage_of_nothing_is_no_stage(self) -> None:
         bare = replace(PLAN, smoke=tuple(point for point in PLAN.smoke if point.stage != 1))

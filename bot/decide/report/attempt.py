@@ -54,11 +54,15 @@ def attempt(bump: Bump, run: Run, *, next_: str) -> Attempt:
 
 
 def stages(bump: Bump) -> tuple[StageLine, ...]:
-    """The stages of the smoke of the head under test, those to come too."""
-    return tuple(_stage(bump, step) for step in steps(bump))
+    """The stages of the smoke of the head under test, those to come too; behind one that failed no other is reached."""
+    lines: list[StageLine] = []
+    for step in steps(bump):
+        broken = any(line.result in ("failed", "cancelled", "not-reached") for line in lines)
+        lines.append(_stage(bump, step, "not-reached" if broken else "waiting"))
+    return tuple(lines)
 
 
-def _stage(bump: Bump, step: int) -> StageLine:
+def _stage(bump: Bump, step: int, otherwise: str) -> StageLine:
     points, runs = budget.smoke_points(bump, step), smokes(bump, step)
     names = bump.subject.rules.smoke.stages
     limits = [point.eval.limit for point in points if point.eval and point.eval.limit]
@@ -66,8 +70,8 @@ def _stage(bump: Bump, step: int) -> StageLine:
     return StageLine(
         number=step, name=names[step - 1] if step <= len(names) else "trim",
         points=tuple(named(bump, point.recipe, point.kind, point.concurrency) for point in points),
-        command=next((value for name, value in inputs.items() if "command" in name), None),
-        result=result(bump, runs[0] if runs else None), run=runs[0].id if runs else None, sample=min(limits) if limits else None,
+        command=next((value for name, value in inputs.items() if "command" in name), None) if runs else None,
+        result=result(bump, runs[0]) if runs else otherwise, run=runs[0].id if runs else None, sample=min(limits) if limits else None,
     )
 
 
