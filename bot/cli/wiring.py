@@ -99,7 +99,7 @@ def limits(layout: Layout, **changed: Any) -> Limits:
     """The layout's limits as facts of a bump; `changed` are those a rehearsal's policy sets."""
     own = layout.limits
     base = Limits(
-        repairs=own.repairs, infrastructure_retries=own.infrastructure_retries, gpu_hours=own.gpu_hours,
+        repairs=own.repairs, infrastructure_retries=own.infrastructure_retries, repeats=own.repeats, gpu_hours=own.gpu_hours,
         gpu_hours_per_day=own.gpu_hours_per_day,
         approve_above=own.approve_above, update_minutes=own.update_minutes,
     )
