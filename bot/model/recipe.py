@@ -46,7 +46,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     """One benchmarked configuration as its repository states it at one revision.
 
     `settings` are the facts people read about it (nodes, speculation, offload, pins), by name; `prefix` is the short name
-    under which its model is published.
+    under which its model is published; `failed_requests` the share of failed requests that a point may have, where it says.
     """
 
     key: str
@@ -61,6 +61,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     points: tuple[Point, ...] = ()
     linked: tuple[str, ...] = ()
     settings: dict[str, str] = {}
+    failed_requests: float | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -28,8 +28,15 @@ def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
                   model=facts.get("model", ""), hardware=facts["hardware"], framework=facts.get("framework", ""),
                   precision=facts.get("precision", ""), prefix=facts.get("prefix", ""),
                   points=matrix.points(shelf, layout, key), linked=found.linked, settings=said,
+                  failed_requests=_failed_requests(shelf, layout, home),
                   notes=(*found.disagreements, *found.notes,
                          *(f"{text} names a file outside this repository" for text in found.absent)))
+
+
+def _failed_requests(shelf: Shelf, layout: Layout, home: Home) -> float | None:
+    if layout.generator != "own":
+        return None
+    return own.load(shelf.read(home.file) or b"", home.file).gates.failed_requests
 
 
 def _settings(shelf: Shelf, layout: Layout, home: Home, linked: Sequence[str]) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from bot.model.bump import Bump, Judged
 from bot.model.result import Row
 from bot.model.run import Run
 from bot.verdict.compare import compare
-from bot.verdict.gates import coverage, failed_requests
+from bot.verdict.gates import STRICT_LIMIT, coverage, failed_requests
 from bot.wake.artifacts import note
 from bot.wake.context import Context
 
@@ -52,7 +52,9 @@ def _gates(bump: Bump, run: Run, judged: Judged) -> tuple[str, ...]:
     wanted = [(point.recipe, point.concurrency) for recipe in bump.subject.family for point in recipe.points
               if point.kind == "throughput"]
     lacking = coverage(judged.rows, wanted) if run.stage == "sweep" and run.terminal else ()
-    broken = [(gate.recipe, gate.concurrency) for gate in failed_requests(judged.accounting) if not gate.passed]
+    limits = {recipe.key: recipe.failed_requests for recipe in bump.subject.family if recipe.failed_requests is not None}
+    gates = [gate for one in judged.accounting for gate in failed_requests([one], limit=limits.get(one.recipe, STRICT_LIMIT))]
+    broken = [(gate.recipe, gate.concurrency) for gate in gates if not gate.passed]
     named = len(bump.subject.family) > 1
 
     def told(point: tuple[str, int]) -> str:

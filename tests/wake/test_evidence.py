@@ -178,6 +178,13 @@ class TestTheGates:
         assert judged([job()], result(), stage="sweep", status="in_progress").gates == ()
         assert judged([job()], result(), stage="smoke").gates == ()
 
+    @pytest.mark.parametrize(("limit", "gates"), [(None, ()), (0.02, ("failed-requests:c4",)), (0.0, ("failed-requests:c4",)), (0.5, ())])
+    def test_take_the_recipes_own_limit_of_failed_requests(self, limit: float | None, gates: tuple[str, ...]) -> None:
+        failed = {"records_total": 105, "records_profiled": 100, "records_dropped_total": 5, "records_warmup_dropped": 0,
+                  "records_error_dropped": 5}
+        facts = bump("proposal", family=(replace(subject().family[0], failed_requests=limit),))
+        assert judged([job()], result(request_accounting=failed), of=facts).gates == gates
+
     def test_name_a_point_where_too_many_requests_failed(self) -> None:
         failed = {"records_total": 252, "records_profiled": 100, "records_dropped_total": 152, "records_warmup_dropped": 0,
                   "records_error_dropped": 152}

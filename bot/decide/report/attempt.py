@@ -71,7 +71,8 @@ def _stage(bump: Bump, step: int, otherwise: str) -> StageLine:
         number=step, name=names[step - 1] if step <= len(names) else "trim",
         points=tuple(named(bump, point.recipe, point.kind, point.concurrency) for point in points),
         command=next((value for name, value in inputs.items() if "command" in name), None) if runs else None,
-        result=result(bump, runs[0]) if runs else otherwise, run=runs[0].id if runs else None, sample=min(limits) if limits else None,
+        result=result(bump, runs[0]) if runs else otherwise, run=runs[0].id if runs else None,
+        sample=min(limits) if limits else None,
     )
 
 
