@@ -32,39 +32,31 @@ from bot.model.action import (
 from bot.model.bump import Bump, JobFailure, Judged, Memory, Subject, Wanted, World
 from bot.model.forge import Labelling, Pull
 from bot.model.order import Order
-from bot.model.run import Job, Run, Triage
+from bot.model.run import Run, Triage
 from bot.model.text import Text
 from bot.wake import recall
-from tests.fakes.facts import LABEL, ME, START, pull, wanted
-
-BAD = ("failure", "cancelled")
-MINUTES = {"throughput": 100, "eval": 30, "other": 1}
+from tests.fakes.facts import LABEL, ME, pull, wanted
+from tests.fakes.runners import BAD, Runners
 
 
-class Simulated:
+class Simulated(Runners):
     """`needs_entry`: the guest starts no sweep without a changelog entry. `late`: runs are listed only after a while.
 
     `refusing` counts the actions to come that fail without effect; a failed action ends its step, as in a wake.
     """
 
     def __init__(self, subject: Subject, *, needs_entry: bool = True, late: bool = False) -> None:
-        self.subject, self.needs_entry, self.late = subject, needs_entry, late
-        self.memory, self.now = Memory(), START
+        super().__init__(subject, late=late)
+        self.needs_entry, self.memory = needs_entry, Memory()
         self.pull: Pull | None = None
         self.branch: str | None = None
         self.base, self.entries_on_base, self.entries_seen, self.conflict = 0, 0, 0, False
         self.labellings: list[Labelling] = []
-        self.runs: dict[int, Run] = {}
-        self.hidden: set[int] = set()
-        self.dying: set[int] = set()
-        self.measuring: dict[int, bool] = {}
-        self.classes: dict[int, str | None] = {}
         self.verdicts: dict[int, str] = {}
         self.repairs: dict[str | None, bool] = {}
         self.refusing = 0
         self.tag: str | None = None
         self.orders: list[Order] = []
-        self._ids = 100
 
     # -- what a look finds ---------------------------------------------------------------------------------------
 
@@ -234,64 +226,6 @@ class Simulated:
         drafts = self.subject.rules.sweep.drafts or not self.pull.draft
         entry = entered or not self.needs_entry or not self.subject.rules.changelog
         self.measuring[run.id] = self.pull.labels.count(LABEL) == 1 and drafts and entry
-
-    def _new(self, stage: str, head: str, reason: str, event: str, nonce: str | None = None, step: int = 1) -> Run:
-        self._ids += 1
-        run = Run(id=self._ids, attempt=1, workflow=f"{stage}.yml", event=event, head=head, stage=stage, reason=reason,
-                  status="queued", created=self.now, nonce=nonce, step=step)
-        self.runs[run.id], self.measuring[run.id] = run, True
-        if self.late:
-            self.hidden.add(run.id)
-        return run
-
-    def _job(self, role: str, concurrency: int | None, attempt: int) -> Job:
-        self._ids += 1
-        return Job(id=self._ids, name=f"{role} c{concurrency}", attempt=attempt, status="queued", role=role,
-                   concurrency=concurrency, gpus=0 if role == "other" else 16)
-
-    def alive(self) -> list[Run]:
-        """Runs that are not over, oldest first."""
-        return [run for run in self.runs.values() if not run.terminal]
-
-    def begin(self, run: Run) -> None:
-        """The run's jobs come into being; without anything to measure it is over, every job skipped."""
-        if run.jobs or run.terminal:
-            return
-        if not self.measuring[run.id]:
-            skipped = replace(self._job("other", None, 1), status="completed", conclusion="skipped")
-            self.runs[run.id] = replace(run, status="completed", conclusion="skipped", jobs=(skipped,))
-            return
-        whole = [*(("throughput", c) for c in (1, 2, 4)), ("eval", 4)]
-        trimmed = [(point.kind, point.concurrency) for point in self.subject.plan.smoke if point.stage == run.step]
-        cells = {"smoke": trimmed, "repeat": [("throughput", 2)]}.get(run.stage, whole)
-        jobs = tuple(self._job(role, concurrency, 1) for role, concurrency in (*cells, ("other", None)))
-        self.runs[run.id] = replace(run, status="in_progress", jobs=jobs)
-
-    def end_job(self, run: Run, job: Job, conclusion: str, class_: str | None = None, *, minutes: float | None = None) -> None:
-        """A job ran this long and ended so; the run is over once all its jobs are."""
-        took = timedelta(minutes=MINUTES[job.role] if minutes is None else minutes)
-        self.classes[job.id] = "cancelled-by-concurrency" if conclusion == "cancelled" else class_
-        ended = replace(job, status="completed", conclusion=conclusion, started=self.now - took, completed=self.now)
-        self._over(run, tuple(ended if other.id == job.id else other for other in run.jobs))
-
-    def _over(self, run: Run, jobs: tuple[Job, ...]) -> None:
-        run = replace(run, status="in_progress", jobs=jobs)
-        if all(job.status == "completed" for job in jobs):
-            found = {job.conclusion for job in run.latest_jobs}
-            last = next((bad for bad in BAD if bad in found), "success")
-            run = replace(run, status="completed", conclusion=last)
-            self.dying.discard(run.id)
-        self.runs[run.id] = run
-
-    def stop_run(self, run: Run, conclusion: str = "cancelled") -> None:
-        """The run ends at once: cancelled, or failed before it had a job that measures."""
-        jobs = run.jobs if conclusion == "cancelled" else (replace(self._job("other", None, 1), status="queued"),)
-        for job in jobs:
-            if job.status != "completed":
-                self.classes[job.id] = "cancelled-by-concurrency"
-        ended = tuple(job if job.status == "completed" else replace(job, status="completed", conclusion=conclusion) for job in jobs)
-        self.runs[run.id] = replace(run, status="completed", conclusion=conclusion, jobs=ended)
-        self.dying.discard(run.id)
 
     # -- what people and time do ---------------------------------------------------------------------------------
 
