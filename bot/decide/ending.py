@@ -69,7 +69,8 @@ def finishing(bump: Bump, ended: Ended) -> tuple[Action, ...]:
     if starting(bump):
         return ()
     theirs = _theirs(bump, ended)
-    return (*_last_look(bump), *_away(bump, ended), *say(bump, "final", report.last_words(bump, ended, theirs=theirs)))
+    status = say(bump, "status", report.status(bump, about="over", by=None)) if bump.told("status") else ()
+    return (*_last_look(bump), *_away(bump, ended), *status, *say(bump, "final", report.last_words(bump, ended, theirs=theirs)))
 
 
 def _theirs(bump: Bump, ended: Ended) -> bool:

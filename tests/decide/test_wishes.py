@@ -12,11 +12,11 @@ from bot.decide.phase import SmokeDue, Smoking, SweepDue, phase_of
 from bot.decide.report.attempt import stages
 from bot.decide.runs import smokes
 from bot.decide.starting import dispatch_smoke, dispatch_sweep, labels_off, relabel
-from bot.model.action import Dispatch, Label, Remember, Rerun, Unlabel
-from bot.model.bump import Approval, Asked, Bump, Ended
+from bot.model.action import Dispatch, Label, Remember, Rerun, Say, Unlabel
+from bot.model.bump import Approval, Asked, Bump, Ended, Told
 from bot.model.event import Scheduled
 from bot.model.forge import Labelling
-from bot.model.outcome import Outcome
+from bot.model.outcome import Cause, Outcome
 from bot.model.rules import Limits, Smoke
 from tests.fakes.facts import BASE, LABEL, ME, PROPOSAL, STAGED, bump, failure, job, judged, later, run, smoke, subject
 
@@ -90,6 +90,11 @@ class TestTheSmokeAgain:
 
     def test_is_asked_for_by_a_label_too(self) -> None:
         assert phase_of(own("proposal", runs=SMOKED, said=(put(AGAIN),))) == SmokeDue(PROPOSAL, 1)
+
+    def test_takes_the_label_off_that_asked_for_it_so_that_it_can_be_put_on_again(self) -> None:
+        asked = own("proposal", runs=SMOKED, said=(put(AGAIN),), now=400)
+        done = decide(asked, Scheduled(at=asked.now))
+        assert Unlabel(name=AGAIN) in done and any(isinstance(action, Dispatch) for action in done)
 
     def test_does_not_let_the_old_stages_speak_for_the_new_ones(self) -> None:
         begun = own("proposal", runs=(*SMOKED, passed(1, 20, minutes=310)), said=(put(AGAIN),))
@@ -173,6 +178,15 @@ class TestWhatFailedOnceMore:
         poor = replace(facts, subject=replace(facts.subject, limits=Limits(gpu_hours=17.0)))
         ends = [action.fact for action in self.actions(poor) if isinstance(action, Remember)]
         assert [end.outcome for end in ends] == [Outcome.BUDGET_EXHAUSTED]
+
+
+class TestAnAnswerThatWaits:
+    def test_says_at_the_end_that_nothing_is_waited_for_any_more(self) -> None:
+        waited = Told(slot="status", comment=5, digest="of a label", at=later(100))
+        ended = Ended(outcome=Outcome.UNCERTAIN, cause=Cause.NONE, at=later(200))
+        over = own("proposal", runs=SMOKED, memory={"told": (waited,), "ended": ended}, now=400)
+        said = {action.slot: action.record for action in decide(over, Scheduled(at=over.now)) if isinstance(action, Say)}
+        assert said["status"].about == "over" and "final" in said
 
 
 class TestATagThatWasPushedAgain:
