@@ -123,7 +123,7 @@ class TestGreen:
         sweep = told.runs[7300418874]
         assert f"{sweep.created:%H:%M:%S}" == "09:20:00"
         assert (told.asked[3]["points"], told.asked[3]["eval-limit"]) == ("", "")
-        assert told.comment("status").startswith("What the bump waited for is there. It goes on.")
+        assert told.comment("status").startswith("Nothing is waited for any more.")
 
     def test_the_changelog_says_what_moved(self, told: Told) -> None:
         entry = told.files["perf-changelog.yaml"].split("\n\n")[-1]
