@@ -112,7 +112,7 @@ def write_failed_fetch(folder: Path, *, image: str, key: str, began: datetime) -
         (43, f"serving {key} needs the load generator: uv pip install aiperf==0.12.0"),
         (44, "Using Python 3.12.11 environment at: /opt/bench"),
         (75, "  x Failed to download `aiperf==0.12.0`"),
-        (75, "  |-> Failed to fetch: `https://files.pythonhosted.org/packages/aiperf-0.12.0-py3-none-any.whl`"),
+        (75, "  |-> Failed to fetch: `https://packages.northwind.example/wheels/aiperf-0.12.0-py3-none-any.whl`"),
         (75, "  |-> Request failed after 3 retries"),
         (75, "  `-> dns error: failed to lookup address information: Temporary failure in name resolution"),
         (76, "the load generator could not be installed; nothing was measured"),
