@@ -37,6 +37,7 @@ from bot.rehearse import scenario as scenarios
 from bot.rehearse import sharing
 from bot.rehearse.scenario import Scenario
 from bot.rehearse.world import World
+from bot.render import Renderer
 from bot.wake.context import Context
 from bot.wake.loop import wake
 
@@ -119,6 +120,7 @@ class RehearsedBot:
         self._registry = OciRegistry(world.clock, override=world.endpoints, trust_declared=story.declared.registry.declared_digests)
         self._commits = GitHubCommits(world.clock, base_url=world.github_url, token=token)
         self._knowledge = knowledge(self._assets)
+        self._held: dict[bytes | None, tuple[Layout, Renderer]] = {}
 
     def woken(self, name: str, payload: dict[str, Any]) -> list[Any]:
         """One wake. What a person's request is refused for is told and does not end the rehearsal."""
@@ -132,7 +134,7 @@ class RehearsedBot:
 
     def context(self) -> Context:
         """What one wake may reach."""
-        layout = self._layout()
+        layout, render = self._stated()
         policy = self._story.story.policy
         known = policy.repairs.known
         return Context(
@@ -142,7 +144,7 @@ class RehearsedBot:
             limits=limits(layout, repairs=policy.repairs.max, infrastructure_retries=policy.infra_retries,
                           gpu_hours=policy.caps.gpu_hours, gpu_hours_per_day=policy.caps.gpu_hours_per_day,
                           approve_above=policy.caps.approve_above),
-            knowledge=self._knowledge, render=renderer(self._assets, layout, self._knowledge), mode=lambda: "act",
+            knowledge=self._knowledge, render=render, mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
             narrate=self._narrate,
         )
@@ -155,12 +157,15 @@ class RehearsedBot:
         source = ApiSource(self._world.clock, base_url=self._world.published_url, companion_url=self._world.companion_url)
         return PublishedBaselines(source, self._knowledge.metrics)
 
-    def _layout(self) -> Layout:
-        tip = self._git.tip(self._story.declared.repository.branch) or ""
-        layout = guest_layout(self._story, self._git.read(tip, LAYOUT_FILE), self._assets, file=LAYOUT_FILE)
-        policy = self._story.story.policy
-        return msgspec.structs.replace(layout, style=policy.style, repository=self._world.repository,
-                                       smoke=_staged(layout.smoke, policy.smoke))
+    def _stated(self) -> tuple[Layout, Renderer]:
+        """The layout that the default branch states now, and its renderer; read once for each text that it had."""
+        data = self._git.read(self._git.tip(self._story.declared.repository.branch) or "", LAYOUT_FILE)
+        if data not in self._held:
+            layout, policy = guest_layout(self._story, data, self._assets, file=LAYOUT_FILE), self._story.story.policy
+            layout = msgspec.structs.replace(layout, style=policy.style, repository=self._world.repository,
+                                             smoke=_staged(layout.smoke, policy.smoke))
+            self._held[data] = layout, renderer(self._assets, layout, self._knowledge)
+        return self._held[data]
 
 
 def _staged(smoke: Smoke | None, told: policies.Smoke) -> Smoke | None:
