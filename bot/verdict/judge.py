@@ -137,7 +137,9 @@ def _decide(curve: _Curve, pairs: Sequence[Pair], saturated: frozenset[Cell], to
         finding = "inconclusive"
     else:
         finding = _plainly(curve, pool, se, sum(map(len, both.values())), told)
-    suspects = () if proven or not first else tuple(pair.point for pair in curve.pairs if first.pool or pair.point in first.points)
+    blocked = any(word(reason) in BLOCKING - {"cold-run"} for reason in told)  # no second run mends what these say
+    asked = first if first and not (proven or blocked) else _Clause(pool=False, points=frozenset())
+    suspects = tuple(pair.point for pair in curve.pairs if asked.pool or pair.point in asked.points)
     open_points = frozenset() if covered or proven else first.points
     points = tuple(_point(curve, pair, saturated, confirmed, open_points, both) for pair in pairs)
     return Judged(findings=(_pooled(curve, pool, se, finding, told), *points), suspects=() if covered else suspects)

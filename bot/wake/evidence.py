@@ -59,7 +59,7 @@ def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, 
     logs, found = _triaged(context, shelf, mine.logs)
     collected = _collected(bump, run, job, shelf, mine.results)
     baseline = bump.subject.plan.baseline
-    gated = scores(collected.rows, bump.subject.plan.thresholds, baseline.rows if baseline else (), samples=collected.samples)
+    gated = scores(collected.rows, _thresholds(bump, job), baseline.rows if baseline else (), samples=collected.samples)
     warnings = {name: judged.warnings.get(name, 0) + found.warnings.get(name, 0) for name in {*judged.warnings, *found.warnings}}
     failures = judged.failures
     if job.conclusion not in GOOD:
@@ -76,6 +76,14 @@ def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, 
         warnings=dict(sorted(warnings.items())),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _thresholds(bump: Bump, job: Job) -> dict[str, float]:
+    """The gates of the recipe that the job measures: recipes of a family may ask the same eval for different scores."""
+    owner = job.recipe or bump.subject.family[0].key
+    own = {point.eval.task: point.eval.threshold for recipe in bump.subject.family if recipe.key == owner
+           for point in recipe.points if point.eval}
+    return own or bump.subject.plan.thresholds
 
 
 def _triaged(context: Context, shelf: Shelf, artifacts: Sequence[Artifact]) -> tuple[list[Artifact], Triage]:

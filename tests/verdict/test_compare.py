@@ -208,6 +208,11 @@ class TestReasons:
         flagged = [structs.replace(r, flags=(reason,)) for r in curve(0.5)]
         assert verdict(flagged, curve(), repeat=curve(0.5)).verdict == "inconclusive"
 
+    @pytest.mark.parametrize(("reason", "again"), [("image-not-proven", 0), ("workload-mismatch", 0), ("cold-run", 5)])
+    def test_that_no_second_run_would_answer_ask_for_none(self, reason, again) -> None:
+        """A run of the wrong image, measured twice, is still one of the wrong image: only the cold one is worth the GPU-hours."""
+        assert len(verdict(curve(0.5), curve(), reasons=[reason]).rerun) == again
+
     @pytest.mark.parametrize("reason", ["serving-path-changed", "baseline-unverifiable:2026-09-03"])
     def test_that_only_colour_the_numbers_stand_beside_them(self, reason) -> None:
         told = verdict(curve(1.5), curve(), reasons=[reason])

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from bot.layout import Artifacts, Layout
 from bot.model.bump import Bump, Judged
-from bot.model.recipe import Recipe
+from bot.model.recipe import EvalSpec, Recipe
 from bot.model.result import Baseline, Cell, Row
 from bot.model.run import Job
 from bot.wake.evidence import judge_all
@@ -43,9 +43,18 @@ def measured(recipe: str, level: int, number: int, value: float = 100.0, *, told
     return artifact(number, name or f"bench_{recipe}_conc{level}_attempt1"), zipped({"rows.json": [row]})
 
 
+def scored(recipe: str) -> dict[str, Any]:
+    return {"point": {"recipe": recipe, "concurrency": 4}, "metric": "eval", "task": "gsm8k", "stat": "strict", "value": 0.93,
+            "unit": "share", "image": IMAGE}
+
+
+def gated(recipe: str, least: float) -> Any:
+    return replace(point("eval", 4), recipe=recipe, eval=EvalSpec(task="gsm8k", threshold=least))
+
+
 def own(held: Any) -> Any:
     """A context with these artifacts, under the names that our own workflows give them."""
-    names = Artifacts(results=("bench_*",), logs=("logs_*",), evals=("eval_*",))
+    names = Artifacts(results=("bench_*", "eval_*"), logs=("logs_*",), evals=("eval_*",))
     return SimpleNamespace(forge=Forge(held), layout=Layout(artifacts=names), knowledge=KNOWN)
 
 
@@ -80,6 +89,18 @@ class TestWhoseResultItIs:
 
     def test_a_point_that_one_recipe_lacks_is_not_covered_by_the_others(self) -> None:
         assert look(family(), *every()[1:]).gates == ("coverage:x c1",)
+
+
+class TestTheGate:
+    def test_is_the_one_of_the_recipe_that_the_job_measures(self) -> None:
+        """Of two recipes with the same eval, one asks for 0.90 and one for 0.97: 0.93 is enough for the first alone."""
+        asked = {"x": 0.90, "x-mtp": 0.97}
+        members = tuple(replace(member(key), points=(*member(key).points, gated(key, least))) for key, least in asked.items())
+        held = [(artifact(number, f"eval_{key}_conc4_attempt1"), zipped({"rows.json": [scored(key)]})) for number, key in enumerate(asked, 70)]
+        jobs = [replace(of(key, 4, number), role="eval") for number, key in enumerate(asked, 70)]
+        facts = bump("proposal", family=members, plan=replace(subject().plan, thresholds={"gsm8k": 0.90}))
+        found = look(facts, *held, jobs=jobs)
+        assert [(score.threshold, score.passed) for score in found.scores] == [(0.90, True), (0.97, False)]
 
 
 class TestTheVerdict:
