@@ -76,7 +76,13 @@ def measures(job: Job, cell: Point) -> bool:
 
 def price_repair(bump: Bump) -> float:
     """A repair is only worth its push if smoke and sweep after it can be paid too."""
-    return price_smoke(bump) + price_sweep(bump)
+    return fsum(repair_steps(bump))
+
+
+def repair_steps(bump: Bump) -> tuple[float, ...]:
+    """What follows a repair, dispatch by dispatch."""
+    stages = sorted({point.stage for point in bump.subject.plan.smoke if point.stage})
+    return (*(price_smoke(bump, stage) for stage in stages), price_sweep(bump))
 
 
 def left(bump: Bump) -> float | None:
@@ -91,10 +97,11 @@ def overrun(bump: Bump) -> bool:
     return cap is not None and bump.gpu_hours > cap
 
 
-def affords(bump: Bump, gpu_hours: float) -> bool:
-    """Whether this many GPU-hours fit below what is left of the cap."""
-    rest = left(bump)
-    return rest is None or gpu_hours <= rest
+def affords(bump: Bump, *steps: float) -> bool:
+    """Whether these steps, each so many GPU-hours, fit below what is left of the cap, and each of them into a day: one that
+    no day can hold would wait for the next one for ever."""
+    rest, day = left(bump), bump.subject.limits.gpu_hours_per_day
+    return (rest is None or fsum(steps) <= rest) and (day is None or max(steps, default=0.0) <= day)
 
 
 def today(bump: Bump, gpu_hours: float) -> bool:

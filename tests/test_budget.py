@@ -55,6 +55,14 @@ class TestPrices:
     def test_a_repair_is_priced_with_the_smoke_and_the_sweep_after_it(self) -> None:
         assert budget.price_repair(limited()) == budget.price_smoke(limited()) + budget.price_sweep(limited())
 
+    def test_a_step_that_no_day_can_hold_is_not_afforded(self) -> None:
+        """It would wait for the next day for ever; a repair's steps may lie on different days."""
+        smoke_, sweep = budget.repair_steps(limited())
+        assert (smoke_, sweep) == (POINT + EVAL, 3 * POINT + EVAL)
+        by_day = {day: budget.affords(limited(gpu_hours_per_day=day), smoke_, sweep) for day in (sweep - 1, sweep, smoke_ + sweep)}
+        assert by_day == {sweep - 1: False, sweep: True, smoke_ + sweep: True}
+        assert not budget.affords(limited(gpu_hours=smoke_ + sweep - 1), smoke_, sweep)
+
     def test_a_family_of_two_costs_twice(self) -> None:
         alone = limited()
         both = replace(alone, subject=replace(alone.subject, family=alone.subject.family * 2))

@@ -128,8 +128,7 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
         visit.end(ended=over)
         return None
     since = entries[0].entry.at if entries else context.clock.now()
-    promised = opening.promised(context.ledger, snapshot, before, context.clock.now())
-    facts = observe(context, before, memory, pull, since=since, promised=promised)
+    facts = opening.promised(context.ledger, snapshot, observe(context, before, memory, pull, since=since))
     if memory.closed:
         facts = opening.again(context, snapshot, facts)
     actions = decide(facts, event)
@@ -139,7 +138,8 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     visit.last = actions
     claim = chains.claim_entry(entries, wake=context.wake, version=context.version, at=context.clock.now(), event=event,
                                facts=facts, actions=actions, run=context.run)
-    shared = [opening.promise(context.ledger, snapshot, facts, actions)]
+    allowed = [action for action in actions if isinstance(action, ALLOWED[context.mode()])]
+    shared = [opening.promise(context.ledger, snapshot, facts, allowed)]
     shared += [opening.held(context.ledger, snapshot, facts)] if not entries or _reopens(actions) else []
     writes = {path: data for written, _ in shared for path, data in written.items()}
     reads = tuple(path for _, read in shared for path in read)

@@ -19,8 +19,7 @@ from bot.wake.orders import orders
 from bot.wake.wanted import wanted
 
 
-def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *, since: datetime,
-            promised: float = 0.0) -> Bump:
+def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *, since: datetime) -> Bump:
     """The facts now. `before` is the last look's record, `memory` what came of its actions, `pull` the pull request as
     it was just read, `since` the bump's beginning."""
     replace = msgspec.structs.replace
@@ -33,8 +32,7 @@ def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *
     world = World(
         pull=pull, foreign_head=_foreign(context, bump, pull), base_tip=base_tip, runs=found,
         changelog=_changelog(context, bump, base_tip, pull), labellings=labellings, me=context.forge.me(),
-        promised_today=promised, tag_digest=_tag(context, before, memory),
-        orders=orders(context, bump, pull, since=since),
+        tag_digest=_tag(context, before, memory), orders=orders(context, bump, pull, since=since),
     )
     bump = replace(bump, world=world)
     memory = replace(memory, judged=evidence.judge_all(context, bump, found, memory.judged))

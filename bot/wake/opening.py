@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from math import fsum
 
-import msgspec
+from msgspec.structs import replace
 
 from bot import ledger as chains
 from bot.errors import BumpbotError, Refusal
+from bot.images.reference import parse
 from bot.ledger import Ledger, day_path
 from bot.model.action import Action, Dispatch, Label, Rerun
 from bot.model.bump import Bump
@@ -24,18 +25,29 @@ Writes = Mapping[str, bytes | None]
 FORGOTTEN = timedelta(days=7)
 
 
-def promised(ledger: Ledger, snapshot: Snapshot, bump: Bump, now: datetime) -> float:
-    """GPU-hours that all bumps promised on this bump's cluster today."""
-    return fsum(_day(ledger, snapshot, bump, now).gpu_hours.values())
+def promised(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> Bump:
+    """The facts with the GPU-hours that all bumps promised on the bump's cluster today; its own as forecast while a run of
+    it goes on, and as counted after."""
+    told = _day(ledger, snapshot, bump).gpu_hours
+    running = any(not run.terminal for run in bump.world.runs)
+    mine = max(_held(bump), told.get(bump.id, 0.0) if running else 0.0)
+    others = [hours for name, hours in told.items() if name != bump.id]
+    return replace(bump, world=replace(bump.world, promised_today=fsum([*others, mine])))
+
+
+def _held(bump: Bump) -> float:
+    """GPU-hours that the runs begun on this day have held."""
+    return fsum(run.gpu_hours(bump.now) for run in bump.world.runs if run.created.date() == bump.now.date())
 
 
 def promise(ledger: Ledger, snapshot: Snapshot, bump: Bump, actions: Sequence[Action]) -> tuple[Writes, tuple[str, ...]]:
-    """(writes, reads) of a claim that spends: the day's file of its cluster, which two bumps cannot both write."""
+    """(writes, reads) of a claim that spends: the day's file of its cluster, which two bumps cannot both write. What the
+    bump's own runs have held by now stands there in place of what was forecast for them."""
     price = fsum(action.gpu_hours for action in actions if isinstance(action, (Dispatch, Label, Rerun)))
     if not price:
         return {}, ()
-    path, day = day_path(cluster(bump), bump.now.date()), _day(ledger, snapshot, bump, bump.now)
-    spent = {**day.gpu_hours, bump.id: day.gpu_hours.get(bump.id, 0.0) + price}
+    path, day = day_path(cluster(bump), bump.now.date()), _day(ledger, snapshot, bump)
+    spent = {**day.gpu_hours, bump.id: _held(bump) + price}
     return {path: chains.canonical(DaySpent(gpu_hours=spent))}, (path,)
 
 
@@ -45,8 +57,8 @@ def cluster(bump: Bump) -> str:
     return recipe.points[0].runner if recipe.points else recipe.hardware
 
 
-def _day(ledger: Ledger, snapshot: Snapshot, bump: Bump, now: datetime) -> DaySpent:
-    return ledger.load(snapshot, day_path(cluster(bump), now.date()), DaySpent) or DaySpent()
+def _day(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> DaySpent:
+    return ledger.load(snapshot, day_path(cluster(bump), bump.now.date()), DaySpent) or DaySpent()
 
 
 def requested(context: Context, event: Requested) -> Bump:
@@ -68,12 +80,16 @@ def successors(context: Context) -> tuple[Bump, ...]:
     """Bumps whose candidate took the place of one that was pushed again under test. One that may not begin now is asked
     again at a later wake, for a week."""
     snapshot, made = context.ledger.tip(), []
+    ended = {bump for _, bump in context.ledger.ended_bumps(snapshot)}
     for path in sorted(path for path in snapshot.paths if path.startswith(f"{chains.NEXT}/")):
         found = context.ledger.load(snapshot, path, Successor)
         if found is None or context.clock.now() - found.at > FORGOTTEN:
             continue
         try:
-            made.append(requested(context, Requested(at=found.at, recipe=found.recipe, image=found.image)))
+            bump = requested(context, Requested(at=found.at, recipe=found.recipe, image=_now(context, found.image)))
+            if bump.id in ended:  # the tag was pushed back to what it held: that image has had its bump
+                raise Refusal(f"its bump {bump.id} has ended already", "reopen it: /bump retry on its pull request")
+            made.append(bump)
         except BumpbotError as error:
             context.narrate(f"{found.recipe}: {found.image} is the next candidate and is not begun yet: {error}")
     return tuple(made)
@@ -87,8 +103,13 @@ def again(context: Context, snapshot: Snapshot, bump: Bump) -> Bump:
     others = [one for one in (known.bumps if known else ()) if one != bump.id]
     taken = any(one is not None and one.bump != bump.id for one in held)
     obstacle = "held" if taken else "capped" if cap is not None and len(others) >= cap else None
-    replace = msgspec.structs.replace
     return replace(bump, subject=replace(bump.subject, limits=context.limits), world=replace(bump.world, obstacle=obstacle))
+
+
+def _now(context: Context, image: str) -> str:
+    """The same tag with the digest that it holds by now: a tag that moved once may have moved again."""
+    name = image.partition("@")[0]
+    return f"{name}@{context.registry.digest(parse(name))}"
 
 
 def _free(context: Context, bump: Bump) -> None:

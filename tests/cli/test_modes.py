@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bot.ledger import OPEN_BUMPS
 from tests.cli import worlds
 from tests.cli.shell import Done, bumpbot
 
@@ -62,6 +64,21 @@ class TestObserve:
         assert "**withheld by the mode:** dispatch" in summary.read_text()
         assert wake("act").code == 0 and len(forge.world.hub.runs_made()) == 1
         assert "done: dispatch" in summary.read_text() and "withheld" not in summary.read_text()
+
+
+class TestPropose:
+    def test_promises_a_cluster_nothing_for_what_it_may_not_dispatch(self, forge: worlds.Forge, wake: Callable[..., Done]) -> None:
+        wake("propose", "toy")
+        assert forge.world.hub.pulls() and promises(forge) == []
+        wake("act")
+        assert forge.world.hub.runs_made() and len(promises(forge)) == 1
+
+
+def promises(forge: worlds.Forge) -> list[str]:
+    """Files of clusters' days in the ledger."""
+    listed = ["git", "--git-dir", forge.world.git_url, "ls-tree", "-r", "--name-only", "bumpbot/ledger", "caps/"]
+    found = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()
+    return [path for path in found if path != OPEN_BUMPS]
 
 
 class TestTheSummary:

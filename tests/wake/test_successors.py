@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot import ledger as chains
 from bot.adapters.assets import PackagedAssets
 from bot.cli.rehearse import play
+from bot.images import reference
 from bot.rehearse import scenario
+
+IMAGE = "lmsysorg/sglang:v0.5.22"
 
 
 class Later:
@@ -50,3 +54,29 @@ class TestTheNextCandidate:
         begun, = later.reports
         assert begun.steps > 0 and begun.ended is None
         assert [report.steps for report in later.again] == [0]
+
+
+class TestATagThatMovedOnMeanwhile:
+    """What the ledger kept is the tag; which image stands behind it is asked when the bump begins."""
+
+    def _later(self, image: str, **changed: Any) -> tuple[Any, list[Any], str]:
+        story = scenario.load(PackagedAssets().folder("rehearse/scenarios/moved-tag"))
+        tag, seen = reference.parse(IMAGE), []
+
+        def look(world: Any, bot: Any) -> None:
+            registry = world.registries[tag.registry]
+            made = story.registry[tag.registry][tag.repository][image]
+            registry.push(tag.repository, tag.tag, replace(made, pushed=world.clock.now(), **changed))
+            seen.append((bot.woken("schedule", {}), world.hub.pulls(), bot.context().registry.digest(tag)))
+
+        play(story, None, narrate=False, after=look)
+        reports, pulls, digest = seen[0]
+        return reports, pulls, digest
+
+    def test_is_tried_with_what_it_holds_by_then(self) -> None:
+        _, pulls, digest = self._later("v0.5.22-rebuilt", env={"CUDA_VERSION": "13.0.3"})
+        assert len(pulls) == 2 and digest in pulls[1].body
+
+    def test_is_not_tried_once_more_with_the_image_that_had_its_bump(self) -> None:
+        reports, pulls, _ = self._later("v0.5.22")
+        assert reports == [] and len(pulls) == 1

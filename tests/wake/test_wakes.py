@@ -188,21 +188,28 @@ class TestModes:
 class TestTheDaysCap:
     """All bumps share what a cluster may be promised in a day: the file is one that two claims cannot both write."""
 
-    def _asked(self, stage: Stage, cap: float) -> list[str]:
+    def _asked(self, stage: Stage, cap: float, others: float = 0.0) -> list[str]:
         from bot.cli.payload import event_of
 
         name, payload = first_delivery(stage)
         context = stage.bot("first").context()
+        if others:
+            day = day_path("cluster:gb200-nv", stage.world.clock.now().date())
+            _put(stage, day, chains.canonical(DaySpent(gpu_hours={"another": others})))
         context = replace(context, limits=structs.replace(context.limits, gpu_hours_per_day=cap))
         loop.wake(context, event_of(name, payload, stage.world.clock.now()))
         return [comment.body for comment in stage.world.hub.comments_made()]
 
     def test_a_smoke_that_does_not_fit_waits_and_says_so_once(self, stage: Stage) -> None:
-        told = self._asked(stage, cap=10.0)
+        told = self._asked(stage, cap=50.0, others=40.0)
         assert smokes(stage.world) == [] and len(told) == 1
         assert "promised already" in told[0] and "预留" in told[0]
         assert [report.steps for report in stage.wake()] == [0]
         assert len(stage.world.hub.comments_made()) == 1
+
+    def test_a_smoke_that_fits_into_no_day_ends_the_bump_and_does_not_wait_for_ever(self, stage: Stage) -> None:
+        told = self._asked(stage, cap=10.0)
+        assert smokes(stage.world) == [] and any("budget-exhausted" in body for body in told)
 
     def test_a_dispatch_promises_its_price_with_its_claim(self, stage: Stage) -> None:
         self._asked(stage, cap=50.0)
@@ -222,10 +229,10 @@ class TestDuplicates:
         assert len(stage.world.hub.pulls()) == 1
 
 
-def _git(stage: Stage, *argv: str, stdin: bytes | None = None) -> bytes:
+def _git(stage: Stage, *argv: str, stdin: bytes | None = None, index: str | None = None) -> bytes:
     where = ["git", "--git-dir", str(stage.work / "ledger.git")]
     identity = {"GIT_AUTHOR_NAME": "x", "GIT_AUTHOR_EMAIL": "x@example.com", "GIT_COMMITTER_NAME": "x",
-                "GIT_COMMITTER_EMAIL": "x@example.com", "PATH": "/usr/bin:/bin"}
+                "GIT_COMMITTER_EMAIL": "x@example.com", "PATH": "/usr/bin:/bin", **({"GIT_INDEX_FILE": index} if index else {})}
     return subprocess.run([*where, *argv], check=True, capture_output=True, input=stdin, env=identity).stdout.strip()
 
 
@@ -239,12 +246,15 @@ def _rewrite(stage: Stage, number: int, old: bytes, new: bytes) -> None:
     path = f"bumps/{stage.bump}/{number}.json"
     data = _git(stage, "show", f"{BRANCH}:{path}") + b"\n"
     assert old in data
-    blob = _git(stage, "hash-object", "-w", "--stdin", stdin=data.replace(old, new, 1)).decode()
-    index = {"GIT_INDEX_FILE": str(stage.work / "index")}
-    run = lambda *argv: subprocess.run(["git", "--git-dir", str(stage.work / "ledger.git"), *argv], check=True, capture_output=True,  # noqa: E731
-                                       env={"PATH": "/usr/bin:/bin", **index}).stdout.strip().decode()
-    run("read-tree", BRANCH)
-    run("update-index", "--cacheinfo", f"100644,{blob},{path}")
-    tree = run("write-tree")
-    commit = _git(stage, "commit-tree", tree, "-p", BRANCH, "-m", "tampered").decode()
+    _put(stage, path, data.replace(old, new, 1))
+
+
+def _put(stage: Stage, path: str, data: bytes) -> None:
+    """Somebody else's commit on the ledger, with one file."""
+    index, tip = str(stage.work / "index"), _git(stage, "for-each-ref", "--format=%(objectname)", f"refs/heads/{BRANCH}").decode()
+    blob = _git(stage, "hash-object", "-w", "--stdin", stdin=data).decode()
+    _git(stage, "read-tree", tip or "--empty", index=index)
+    _git(stage, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)
+    parents = ("-p", tip) if tip else ()
+    commit = _git(stage, "commit-tree", _git(stage, "write-tree", index=index).decode(), *parents, "-m", "another's").decode()
     _git(stage, "update-ref", f"refs/heads/{BRANCH}", commit)
