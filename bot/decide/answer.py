@@ -7,7 +7,7 @@ from bot.decide import ending, report
 from bot.decide.classes import response, weather
 from bot.decide.people import held, insisted
 from bot.decide.progress import attempt_slot, news, sweep_slot
-from bot.decide.runs import failed_jobs, measures, passed, rerunnable, suspects, sweep_of
+from bot.decide.runs import failed_jobs, measures, passed, repeats, rerunnable, smokes, suspects, sweep_of
 from bot.decide.say import say, tomorrow
 from bot.decide.starting import dispatch_repeat, dispatch_smoke, dispatch_sweep, labels_off, relabel
 from bot.model.action import Action, Cancel, Push, Rerun
@@ -56,7 +56,7 @@ def retry(bump: Bump, run: Run) -> tuple[Action, ...]:
         return ()
     if run.stage == "sweep" and held(bump):
         return say(bump, "status", report.status(bump, about="sweep-held", by=None))
-    price, once_more = _again(bump, run)
+    price, once_more = again(bump, run)
     if not budget.affords(bump, price):
         return _stop(bump, run, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, None, forecast=price)
     if not budget.today(bump, price):
@@ -64,7 +64,7 @@ def retry(bump: Bump, run: Run) -> tuple[Action, ...]:
     return (*_tell(bump, run, "retry"), *once_more)
 
 
-def _again(bump: Bump, run: Run) -> tuple[float, tuple[Action, ...]]:
+def again(bump: Bump, run: Run) -> tuple[float, tuple[Action, ...]]:
     """What trying a run again costs, and how: its failed jobs, or where there are none all of it under a new nonce."""
     if rerunnable(run):
         price = budget.price_rerun(bump, run)
@@ -90,7 +90,7 @@ def repair(bump: Bump, run: Run, wanted: Wanted, failure: JobFailure | None) -> 
     if budget.repairs_left(bump) <= 0:
         return _stop(bump, run, Outcome.FAILED, Cause.REPAIRS_EXHAUSTED, failure, wanted=wanted)
     price = budget.price_repair(bump)
-    if not budget.affords(bump, price):
+    if not budget.affords(bump, *budget.repair_steps(bump)):
         # A sweep's gate judged the candidate as it stands; a smoke only priced the next step. So the first is a
         # failure whose repair could not be paid, the second a budget that ran out.
         outcome, cause = (Outcome.BUDGET_EXHAUSTED, Cause.BUDGET) if run.stage == "smoke" else (Outcome.FAILED, Cause.GATE)
@@ -100,9 +100,13 @@ def repair(bump: Bump, run: Run, wanted: Wanted, failure: JobFailure | None) -> 
 
 
 def _tries(bump: Bump, run: Run) -> int:
-    """Attempts so far of all runs that were to measure what this one measures."""
-    same = [other for other in bump.world.runs if (other.stage, other.step, other.head) == (run.stage, run.step, run.head)]
-    return sum(other.attempt for other in same if other.stage != "sweep" or measures(other))
+    """Attempts so far of all runs that were to measure what this one measures; a smoke that a person asked for, or a second
+    repeat, begins anew."""
+    if run.stage == "sweep":
+        sweeps = (other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head)
+        return sum(other.attempt for other in sweeps if measures(other))
+    same = smokes(bump, run.step) if run.stage == "smoke" else repeats(bump)
+    return sum(other.attempt for other in same if not passed(other))
 
 
 def _tell(bump: Bump, run: Run, next_: str) -> tuple[Action, ...]:

@@ -24,13 +24,14 @@ def remembered(memory: Memory, order: Order) -> bool:
 
 def assumed(bump: Bump, actions: Iterable[Action]) -> Bump:
     """The bump once what these actions remember is remembered."""
-    memory = bump.memory
+    memory, world = bump.memory, bump.world
     for action in actions:
         if isinstance(action, Remember):
             memory = _with(memory, action.fact)
         elif isinstance(action, Reopen):
             memory = reopened(memory, action)
-    return replace(bump, memory=memory)
+            world = replace(world, pull=replace(world.pull, open=True) if world.pull else None)
+    return replace(bump, memory=memory, world=world)
 
 
 def reopened(memory: Memory, action: Reopen) -> Memory:

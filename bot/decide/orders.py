@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from bot import budget
 from bot.commands import COMMANDS
 from bot.decide import ending
+from bot.decide.answer import again
 from bot.decide.asked import assumed, remembered
 from bot.decide.people import held, needs_approval, taken_by_person
 from bot.decide.phase import (
@@ -36,14 +37,13 @@ from bot.decide.phase import (
     phase_of,
 )
 from bot.decide.report.parts import PHASE_WORDS, state
-from bot.decide.runs import rerunnable, smokes, starting
+from bot.decide.runs import smokes, starting, suspects
 from bot.model.action import Action, React, Remember, Reopen, Say
 from bot.model.bump import Approval, Asked, Bump
 from bot.model.lines import CommandLine
 from bot.model.order import Order, Word
 from bot.model.outcome import Cause, Outcome
 from bot.model.record import Answer
-from bot.model.run import Run
 
 # The one answer that people without write access get on a bump, all of them together.
 OTHERS = "answer-others"
@@ -149,8 +149,8 @@ def _smoke(bump: Bump, order: Order) -> Reply:
     after = phase_of(assumed(bump, facts))
     if not isinstance(after, SmokeDue):
         return Reply(result="smoke-ran", mark="-1")
-    again = "smoke-next" if due else "smoke-again"
-    return Reply(result=again if _smoke_today(bump, after) else "smoke-tomorrow", facts=facts)
+    soon = "smoke-next" if due else "smoke-again"
+    return Reply(result=soon if _smoke_today(bump, after) else "smoke-tomorrow", facts=facts)
 
 
 def _under_way(bump: Bump, phase: SmokeDue) -> bool:
@@ -164,13 +164,15 @@ def _smoke_today(bump: Bump, phase: SmokeDue) -> bool:
 
 
 def _sweep(bump: Bump, order: Order) -> Reply:
-    again, price = remembered(bump.memory, order), budget.price_sweep(bump)
-    facts = () if again else (Remember(fact=Approval(by=order.by, at=order.at, comment=order.comment)),)
+    kept, price = remembered(bump.memory, order), budget.price_sweep(bump)
+    facts = () if kept else (Remember(fact=Approval(by=order.by, at=order.at, comment=order.comment)),)
     after = assumed(bump, facts)
     phase = phase_of(after)
     if isinstance(phase, Blocked):
         return Reply(result="blocked", mark="-1")
-    stands = isinstance(phase, SWEPT) and not held(bump) and not again
+    if isinstance(phase, Sweeping) and (held(bump) or kept):  # it was being stopped for a label taken off, and goes on
+        return Reply(result="sweep-running", facts=facts)
+    stands = isinstance(phase, SWEPT) and not held(bump) and not kept
     if stands or (isinstance(phase, Settling) and starting(bump)):
         return Reply(result="sweep-running", mark="-1")
     if not budget.affords(bump, price):
@@ -185,14 +187,14 @@ def _sweep(bump: Bump, order: Order) -> Reply:
 
 
 def _retry(bump: Bump, order: Order) -> Reply:
-    phase, again = phase_of(bump), remembered(bump.memory, order)
+    phase, kept = phase_of(bump), remembered(bump.memory, order)
     if not isinstance(phase, BROKEN):
-        if again:
+        if kept:
             return Reply(result="retry-again")
         going = isinstance(phase, (Smoking, Sweeping, Repeating))
         return Reply(result="retry-early" if going else "nothing-failed", mark="-1")
     run = phase.again if isinstance(phase, RepeatBroken) else phase.run
-    price = _price(bump, run)
+    price, _ = again(bump, run)
     if run.ended is None:
         return Reply(result="retry-early", mark="-1")
     if run.stage == "sweep" and held(bump):
@@ -201,7 +203,7 @@ def _retry(bump: Bump, order: Order) -> Reply:
         return Reply(result="unpaid", mark="-1", forecast=price)
     # Asked while the run still went on, it means what has failed by now.
     asked = Asked(what="retry", by=order.by, at=max(order.at, run.ended), comment=order.comment)
-    facts = () if again else (Remember(fact=asked),)
+    facts = () if kept else (Remember(fact=asked),)
     return Reply(result="retry-again" if budget.today(bump, price) else "retry-tomorrow", facts=facts)
 
 
@@ -214,7 +216,7 @@ def _reopen(bump: Bump, order: Order, outcome: Outcome) -> Reply:
     world = replace(bump.world, pull=replace(pull, open=True))
     after = replace(assumed(bump, (action,)), world=world)
     phase = phase_of(after)
-    if not isinstance(phase, (SmokeDue, SmokeBroken, ChangelogDue, Settling, SweepDue, SweepBroken, RepeatBroken)):
+    if not isinstance(phase, (SmokeDue, SmokeBroken, ChangelogDue, Settling, SweepDue, SweepBroken, RepeatDue, RepeatBroken)):
         return over
     if bump.world.obstacle is not None:
         return Reply(result=f"reopen-{bump.world.obstacle}", mark="-1", outcome=outcome)
@@ -230,16 +232,11 @@ def _next_price(bump: Bump, phase: Phase) -> float:
         case SmokeDue(step=step):
             return budget.price_smoke(bump, step)
         case SmokeBroken(run=run) | SweepBroken(run=run) | RepeatBroken(again=run):
-            return _price(bump, run)
+            return again(bump, run)[0]
+        case RepeatDue(judged=judged):
+            return budget.price(bump, suspects(bump, judged))
         case _:
             return budget.price_sweep(bump)
-
-
-def _price(bump: Bump, run: Run) -> float:
-    """GPU-hours of what failed once more; of the whole run where the forge has no job to run again."""
-    if rerunnable(run):
-        return budget.price_rerun(bump, run)
-    return budget.price_sweep(bump) if run.stage == "sweep" else budget.price_smoke(bump, run.step)
 
 
 def _now(bump: Bump) -> str:

@@ -52,10 +52,16 @@ def needs_approval(bump: Bump) -> bool:
 def held(bump: Bump) -> bool:
     """Whether a person took the sweep label off last: the clean way to stop a sweep, so only a person starts it again."""
     names, me = _sweep_names(bump), bump.world.me
-    said = [one for one in bump.world.labellings if one.label in names]
-    if not said or sweep_labels(bump) or said[-1].added or said[-1].by == me:
+    said = [one for one in bump.world.labellings if one.label in names and (one.write or not one.added)]
+    if not said or any(_counts(bump, name) for name in sweep_labels(bump)) or said[-1].added or said[-1].by == me:
         return False
     return not any(one.at > said[-1].at for one in bump.memory.approvals)
+
+
+def _counts(bump: Bump, label: str) -> bool:
+    """Whether a label that is on was put there by somebody with a say; where the forge does not tell, it was."""
+    last = next((said for said in reversed(bump.world.labellings) if said.label == label and said.added), None)
+    return last is None or last.write
 
 
 def wished_smoke(bump: Bump) -> tuple[datetime, ...]:

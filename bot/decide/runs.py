@@ -55,9 +55,13 @@ def steps(bump: Bump) -> tuple[int, ...]:
 
 def smokes(bump: Bump, step: int | None = None) -> tuple[Run, ...]:
     """Smokes of the head under test, newest first; of one stage, or of all. A person's wish for a new smoke makes those
-    before it count no more, if nothing ran at that moment: while one runs, it is the new one."""
+    before it count no more, if nothing ran at that moment: while one runs, it is the new one, and a sweep is not stopped for
+    one."""
     mine = _of(bump, "smoke", bump.tested_head)
-    since = max((wish for wish in wished_smoke(bump) if all(_over(run, wish) for run in mine if run.created < wish)), default=None)
+    swept = min((run.created for run in bump.world.runs if run.stage != "smoke" and run.head == bump.head and measures(run)),
+                default=None)
+    wishes = [wish for wish in wished_smoke(bump) if swept is None or wish < swept]
+    since = max((wish for wish in wishes if all(_over(run, wish) for run in mine if run.created < wish)), default=None)
     return tuple(run for run in mine if (since is None or run.created >= since) and step in (None, run.step))
 
 

@@ -9,8 +9,8 @@ from bot.decide.answer import respond
 from bot.decide.progress import attempt_slot
 from bot.decide.runs import measures, smokes
 from bot.decide.say import day_begins, say, tomorrow
-from bot.decide.starting import dispatch_smoke, labels_off, strays
-from bot.model.action import Action, Cancel, Remember, Unlabel
+from bot.decide.starting import dispatch_smoke, heard, labels_off, strays
+from bot.model.action import Action, Cancel, Remember
 from bot.model.bump import Approval, Bump, Judged
 from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
@@ -21,18 +21,12 @@ def due(bump: Bump, head: str, step: int) -> tuple[Action, ...]:
     and the attempt's comment says what the stage before has shown."""
     done = smokes(bump)
     told = say(bump, attempt_slot(bump), report.attempt(bump, done[0], next_="smoke-next")) if done else ()
-    before, price = (*strays(bump), *early_label(bump), *_heard(bump), *told), budget.price_smoke(bump, step)
+    before, price = (*strays(bump), *early_label(bump), *heard(bump), *told), budget.price_smoke(bump, step)
     if not budget.affords(bump, price):
         return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price))
     if not budget.today(bump, price):
         return (*before, *tomorrow(bump))
     return (*before, *day_begins(bump), dispatch_smoke(bump, head, step, price))
-
-
-def _heard(bump: Bump) -> tuple[Action, ...]:
-    """The label that asked for this smoke, taken off: it asks once, and can be put on again."""
-    pull, label = bump.world.pull, bump.subject.rules.smoke.label
-    return (Unlabel(name=label),) if label and pull and label in pull.labels else ()
 
 
 def running(bump: Bump, run: Run) -> tuple[Action, ...]:
@@ -42,7 +36,7 @@ def running(bump: Bump, run: Run) -> tuple[Action, ...]:
     doubles = tuple(Cancel(run=other.id) for other in bump.world.runs
                     if other.stage == "smoke" and other.head == run.head and other.id != run.id and not other.terminal)
     told = say(bump, attempt_slot(bump), report.attempt(bump, run, next_="smoke-running"), waiting=True)
-    return (*strays(bump), *doubles, *early_label(bump), *told)
+    return (*strays(bump), *heard(bump), *doubles, *early_label(bump), *told)
 
 
 def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:

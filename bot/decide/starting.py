@@ -66,6 +66,12 @@ def labels_off(bump: Bump) -> tuple[Action, ...]:
     return (*wishes, *(Unlabel(name=name) for name in on))
 
 
+def heard(bump: Bump) -> tuple[Action, ...]:
+    """The label that asks for a smoke, taken off: it asks once, and can be put on again."""
+    pull, label = bump.world.pull, bump.subject.rules.smoke.label
+    return (Unlabel(name=label),) if label and pull and label in pull.labels else ()
+
+
 def strays(bump: Bump) -> tuple[Action, ...]:
     """Runs of ours that still hold GPUs for a head that is not under test any more: a changelog commit leaves the smoke
     of the head before it valid, but not a sweep."""

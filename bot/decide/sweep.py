@@ -10,7 +10,7 @@ from bot.decide.progress import news, sweep_slot
 from bot.decide.runs import alive_sweeps, measures, suspects
 from bot.decide.say import goes_on, say, tomorrow
 from bot.decide.smoke import passed
-from bot.decide.starting import dispatch_repeat, dispatch_sweep, relabel, strays
+from bot.decide.starting import dispatch_repeat, dispatch_sweep, heard, relabel, strays
 from bot.model.action import Action, Cancel, SetDraft
 from bot.model.bump import Bump, Judged
 from bot.model.outcome import Cause, Outcome
@@ -47,11 +47,14 @@ def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
     Before that nothing is, since a run that some other label started is the newest too, and will skip its jobs."""
     if not run.terminal and budget.overrun(bump):
         return ending.overrun(bump, run)
+    if bump.subject.rules.sweep.start == "dispatch" and held(bump):
+        stopped = () if run.terminal else (Cancel(run=run.id),)  # where a label starts the sweep, its going stops it by itself
+        return (*strays(bump), *stopped, *say(bump, "status", report.status(bump, about="sweep-held", by=None)))
     doubles = tuple(Cancel(run=other.id) for other in alive_sweeps(bump)
                     if measures(run) and not other.terminal and (other.created, other.id) < (run.created, run.id))
     fresh = news(bump, run)
     record = report.sweep(bump, run, passed=None, update=fresh)
-    return (*strays(bump), *doubles, *say(bump, sweep_slot(bump), record, waiting=True, update=fresh))
+    return (*strays(bump), *heard(bump), *doubles, *say(bump, sweep_slot(bump), record, waiting=True, update=fresh))
 
 
 def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:

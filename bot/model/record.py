@@ -128,6 +128,7 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     follow: Follow | None
     successor: str | None = None
     regressions: tuple[Regression, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):

@@ -16,6 +16,7 @@ from bot.model.forge import Labelling
 from bot.model.order import Order
 from bot.model.outcome import Cause, Outcome
 from bot.model.record import Answer
+from bot.model.result import Cell, Rerun, Verdict
 from bot.model.rules import Limits
 from tests.fakes import facts
 from tests.fakes.facts import ENTRY, LABEL, PROPOSAL, bump, job, judged, later, run
@@ -27,7 +28,8 @@ SWEEP = run(20, "sweep", ENTRY, job(3, status="in_progress"), status="in_progres
 CUT = run(20, "sweep", ENTRY, job(3, conclusion="failure", minutes=120), conclusion="failure", reason="label", minutes=90)
 SWEPT = run(20, "sweep", ENTRY, job(3, minutes=120), reason="label", minutes=90)
 OFF = Labelling(label=LABEL, by="bob", at=later(130), added=False)
-POOR, DAY = {"limits": Limits(gpu_hours=1.0)}, {"limits": Limits(gpu_hours=1000.0, gpu_hours_per_day=1.0)}
+POOR = {"limits": Limits(gpu_hours=1.0)}
+DAY = {"limits": Limits(gpu_hours=1000.0, gpu_hours_per_day=1000.0), "world": {"promised_today": 999.5}}
 FAILED = Ended(outcome=Outcome.FAILED, cause=Cause.GATE, at=later(100))
 STOPPED = Ended(outcome=Outcome.STOPPED, cause=Cause.PERSON, at=later(100), by="bob")
 
@@ -63,6 +65,14 @@ def held(*runs: object, **changed: object) -> Bump:
     return bump("proposal", "changelog", runs=(GREEN, *runs), judgements=failed, now=150, world={"labellings": (on, OFF)}, **changed)
 
 
+def open_verdict(**changed: object) -> Bump:
+    """Swept, and one point slower than published, which a second run has to confirm."""
+    suspect = Rerun(point=Cell(recipe="r", concurrency=2), why="suspect:tput_per_gpu", gpu_hours=None)
+    made = swept(SWEPT, **changed)
+    told = replace(judged(SWEPT), verdict=Verdict(verdict="inconclusive", reasons=("not-confirmed",), rerun=(suspect,)))
+    return replace(made, memory=replace(made.memory, judged=(told,)))
+
+
 BUMPS = {
     "smoke due": bump("proposal", now=150),
     "smoke due, poor": bump("proposal", now=150, **POOR),
@@ -80,6 +90,7 @@ BUMPS = {
     "sweep begun a moment ago": ready(labels=(LABEL,), world={"labellings": (Labelling(label=LABEL, by=facts.ME, at=later(149), added=True),)}),
     "held": held(),
     "sweeping": swept(SWEEP),
+    "sweeping, held": held(SWEEP),
     "sweep broken": swept(CUT, facts.failure(CUT.jobs[0], "package-fetch")),
     "sweep broken, held": held(CUT),
     "swept": swept(SWEPT),
@@ -91,6 +102,7 @@ BUMPS = {
     "over, capped": ready(memory={"ended": STOPPED, "closed": True}, world={"obstacle": "capped"}),
     "over, poor": ready(memory={"ended": STOPPED, "closed": True}, **POOR),
     "over, swept": swept(SWEPT, memory={"ended": FAILED, "closed": True}),
+    "over, suspects": open_verdict(memory={"ended": STOPPED, "closed": True}),
     "over, merged": ready(memory={"ended": FAILED, "closed": True}, pull_={"merged": True, "open": False}),
     "over, taken on": ready(memory={"ended": FAILED, "closed": True}, world={"foreign_head": facts.SYNC}),
     "pushed again": ready(world={"tag_digest": "sha256:" + "f" * 64}),
@@ -139,6 +151,7 @@ TABLE = {
     ("sweep broken", "sweep"): ("sweep-running", None),
     ("sweep broken, held", "retry"): ("sweep-held", None),
     ("sweep broken, held", "sweep"): ("sweep-next", Approval),
+    ("sweeping, held", "sweep"): ("sweep-running", Approval),
     ("swept", "smoke"): ("sweep-stands", None),
     ("swept", "retry"): ("nothing-failed", None),
     ("finishing", "smoke"): ("over", None),
@@ -219,6 +232,14 @@ class TestABumpThatIsOver:
         assert [answer.result for answer in answers(actions)] == ["reopened"] and actions[-1].content == "+1"
         after = assumed(BUMPS["over"], actions).memory
         assert (after.ended, after.closed, remembered(after, order("retry"))) == (None, False, True)
+
+    def test_is_opened_for_what_it_had_still_to_measure(self) -> None:
+        """Stopped between a sweep and the repeat of its suspect points: the repeat is what a retry goes on with."""
+        after = ask(BUMPS["over, suspects"], order("retry"))
+        assert [answer.result for answer in answers(after)] == ["reopened"]
+        poor = replace(BUMPS["over, suspects"], subject=replace(facts.subject(), limits=Limits(gpu_hours=32.0)))
+        answer, = answers(ask(poor, order("retry")))
+        assert (answer.result, answer.forecast) == ("unpaid", 16 * 1.5)
 
     def test_says_its_last_words_anew_when_it_ends_again(self) -> None:
         told = tuple(Told(slot=slot, comment=9, digest="d", at=later(1)) for slot in ("attempt-0", "stop", "finishing", "final"))

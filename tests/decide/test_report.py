@@ -11,7 +11,7 @@ from bot.model.bump import Bump, Ended, JobFailure, Told, Update
 from bot.model.event import Scheduled
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import Record
-from bot.model.result import Accounting, Baseline, Cell, Row, Samples, Score
+from bot.model.result import Accounting, Baseline, Cell, Row, Samples, Score, Verdict
 from bot.model.rules import Limits
 from bot.model.run import Run, Triage
 from bot.model.text import Text
@@ -222,6 +222,12 @@ class TestTheEnd:
         made = report.stop(facts, self.ENDED)
         assert (made.follow.repair, made.follow.forecast, made.follow.left) == ("pin", 124.0, 68.0)
         assert made.scores == (score,) and (made.gpu_hours, made.cap) == (32.0, 100.0)
+
+    def test_an_open_verdict_is_told_with_what_left_it_open(self) -> None:
+        done = run(20, "sweep", ENTRY, job(3), minutes=90)
+        told = replace(judged(done), verdict=Verdict(verdict="inconclusive", reasons=("not-confirmed",)))
+        open_ = report.stop(bump("proposal", "changelog", runs=(done,), judgements=(told,)), replace(self.ENDED, outcome=Outcome.UNCERTAIN))
+        assert open_.reasons == ("not-confirmed",)
 
     def test_nothing_would_have_been_next_where_nothing_is_known(self) -> None:
         assert report.stop(bump("proposal"), replace(self.ENDED, wanted=None)).follow is None

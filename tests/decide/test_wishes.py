@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from bot.decide import decide
 from bot.decide.people import asked_for_sweep, fail_fast, held, needs_approval
-from bot.decide.phase import SmokeDue, Smoking, SweepDue, phase_of
+from bot.decide.phase import SmokeDue, Smoking, SweepDue, Sweeping, phase_of
 from bot.decide.report.attempt import stages
 from bot.decide.runs import smokes
 from bot.decide.starting import dispatch_smoke, dispatch_sweep, labels_off, relabel
-from bot.model.action import Dispatch, Label, Remember, Rerun, Say, Unlabel
+from bot.model.action import Cancel, Dispatch, Label, Remember, Rerun, Say, Unlabel
 from bot.model.bump import Approval, Asked, Bump, Ended, Told
 from bot.model.event import Scheduled
 from bot.model.forge import Labelling
@@ -46,6 +46,7 @@ def passed(step: int, number: int | None = None, minutes: float = 0.0) -> object
 
 
 SMOKED = (passed(1), passed(2), passed(3))
+SWEEPING = run(40, "sweep", PROPOSAL, job(9, status="in_progress"), status="in_progress", minutes=200)
 
 
 class TestTheStages:
@@ -107,6 +108,21 @@ class TestTheSmokeAgain:
     def test_is_nobodys_without_write_access(self) -> None:
         assert phase_of(own("proposal", runs=SMOKED, said=(put(AGAIN, write=False),))) == SweepDue(PROPOSAL)
 
+    def test_asked_for_while_the_sweep_runs_does_not_throw_the_sweep_away(self) -> None:
+        sweeping = own("proposal", runs=(*SMOKED, SWEEPING), said=(put(AGAIN, minutes=250),), now=400)
+        done = decide(sweeping, Scheduled(at=sweeping.now))
+        assert isinstance(phase_of(sweeping), Sweeping)
+        assert Unlabel(name=AGAIN) in done and not any(isinstance(action, (Cancel, Dispatch)) for action in done)
+
+    def test_begins_its_count_of_retries_anew(self) -> None:
+        """A smoke that was retried twice and passed says nothing of the one that somebody asked for later."""
+        old = replace(passed(1), attempt=3)
+        bad = job(9, role="eval", concurrency=4, conclusion="failure")
+        red = run(20, "smoke", PROPOSAL, bad, conclusion="failure", step=1, minutes=310)
+        facts = own("proposal", runs=(old, *SMOKED[1:], red), judgements=(judged(red, failure(bad, "package-fetch")),), now=400,
+                    limits=Limits(gpu_hours=1000.0, infrastructure_retries=1), said=(put(AGAIN),))
+        assert [type(action) for action in decide(facts, Scheduled(at=facts.now)) if isinstance(action, (Rerun, Remember))] == [Rerun]
+
 
 class TestTheSweep:
     COSTLY = Limits(gpu_hours=1000.0, approve_above=1.0)
@@ -149,6 +165,20 @@ class TestTheSweep:
         assert not held(again)
         early = replace(stopped, memory=replace(stopped.memory, approvals=(Approval(by="bob", at=later(200)),)))
         assert held(early), "what was said before it was stopped does not start it again"
+
+    OFF = Labelling(label=LABEL, by="ann", at=later(300), added=False)
+
+    def test_is_stopped_by_us_where_a_label_did_not_start_it(self) -> None:
+        """Where the bot dispatches, nothing else stops the runners when the label goes."""
+        stopped = own("proposal", runs=(*SMOKED, SWEEPING), now=400, world={"labellings": (put(LABEL, minutes=100), self.OFF)})
+        done = decide(stopped, Scheduled(at=stopped.now))
+        assert Cancel(run=40) in done
+        assert [action.record.about for action in done if isinstance(action, Say) and action.slot == "status"] == ["sweep-held"]
+
+    def test_that_a_person_stopped_is_not_started_by_somebody_without_a_say(self) -> None:
+        again = (put(LABEL, minutes=200), self.OFF, put(LABEL, by="guest", minutes=350, write=False))
+        assert held(own("proposal", runs=SMOKED, said=again))
+        assert not held(own("proposal", runs=SMOKED, said=(*again[:2], put(LABEL, minutes=350))))
 
 
 class TestWhatFailedOnceMore:

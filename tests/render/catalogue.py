@@ -231,6 +231,8 @@ def catalogue() -> dict[str, Record]:
                                           regressions=tuple(replace(one, recipe="") for one in WORSE)),
         "a stop for a newer image": replace(STOP, outcome=Outcome.SUPERSEDED, cause=Cause.NONE, follow=None, scores=(),
                                             successor=PINNED),
+        "a stop at an open verdict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
+                                             reasons=("not-confirmed", "wide-interval")),
         "a stop by a conflict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.NONE, why=None, scores=(), follow=None),
     }
     made |= {f"a stop because of {cause.value}": replace(STOP, cause=cause) for cause in Cause}

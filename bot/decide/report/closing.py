@@ -32,6 +32,7 @@ def stop(bump: Bump, ended: Ended) -> Stop:
         follow=_follow(bump, ended),
         successor=ended.successor,
         regressions=regressions(bump, judged) if ended.outcome is Outcome.REGRESSED else (),
+        reasons=judged.verdict.reasons if judged and judged.verdict and ended.outcome is Outcome.UNCERTAIN else (),
     )
 
 
