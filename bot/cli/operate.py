@@ -32,7 +32,7 @@ from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachabl
 from bot.images import reference
 from bot.layout import Layout
 from bot.ledger import Ledger, wake_id
-from bot.model.event import Event
+from bot.model.event import Event, Scheduled
 from bot.strict import json_value
 from bot.wake.context import Context
 from bot.wake.loop import Report
@@ -71,7 +71,7 @@ def _woken(place: Place, event: Event, payload: Mapping[str, Any]) -> None:
     if place.offline:
         raise Refusal("a wake asks the forge", "leave --offline out, or rehearse: bumpbot rehearse")
     with ExitStack() as stack:
-        context = _context(place, payload, stack)
+        context = _context(place, event, payload, stack)
         try:
             reports = run_wake(context, event)
         except KeyboardInterrupt:
@@ -98,7 +98,7 @@ def _told(report: Report) -> str:
     return f"{report.bump}: {', '.join(part for part in parts if part)}"
 
 
-def _context(place: Place, payload: Mapping[str, Any], stack: ExitStack) -> Context:
+def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: ExitStack) -> Context:
     """The context of a workflow run: everything from its environment, the layout from the default branch alone, or from
     the operator's --layout."""
     repository, token, api = environment.repository(), environment.needed("BUMPBOT_TOKEN", "GITHUB_TOKEN"), environment.api()
@@ -106,7 +106,7 @@ def _context(place: Place, payload: Mapping[str, Any], stack: ExitStack) -> Cont
     registry, known = OciRegistry(clock, credentials=environment.docker_login()), knowledge(assets)
     remote = environment.word("BUMPBOT_GIT_URL") or environment.remote(repository)
     git = opened(remote, stack, name=login, token=token)
-    layout = msgspec.structs.replace(_layout(place, git, payload, assets), repository=repository)
+    layout = msgspec.structs.replace(_layout(place, git, _base(event, payload), assets), repository=repository)
     books = _books(layout, remote, git, stack)
     return Context(
         forge=GitHubForge(api, repository, token, clock, login=login), git=git, registry=registry,
@@ -118,12 +118,19 @@ def _context(place: Place, payload: Mapping[str, Any], stack: ExitStack) -> Cont
     )
 
 
-def _layout(place: Place, git: CommandGit, payload: Mapping[str, Any], assets: PackagedAssets) -> Layout:
-    if place.layout is not None:
-        return named(place.layout, assets)
+def _base(event: Event, payload: Mapping[str, Any]) -> str:
+    """The default branch: as the operator says, else the payload. A schedule's names no repository, but runs on that branch
+    alone."""
     told = payload.get("repository")
     default = told.get("default_branch") if isinstance(told, Mapping) else None
-    base = environment.word("BUMPBOT_BASE") or (default if isinstance(default, str) and default else "main")
+    if not isinstance(default, str) or not default:
+        default = environment.word("GITHUB_REF_NAME") if isinstance(event, Scheduled) else None
+    return environment.word("BUMPBOT_BASE") or default or "main"
+
+
+def _layout(place: Place, git: CommandGit, base: str, assets: PackagedAssets) -> Layout:
+    if place.layout is not None:
+        return named(place.layout, assets)
     tip = git.tip(base)
     if tip is None:
         raise Refusal(f"the repository has no branch {base}", "name its default branch in BUMPBOT_BASE")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.cli import environment
-from bot.cli.output import note
+from bot.cli.output import note, plain
 from bot.model.lines import SummaryLine
 from bot.model.outcome import Outcome
 from bot.model.record import Summary
@@ -21,17 +21,17 @@ def write(context: Context, reports: Sequence[Report], refusal: str | None = Non
     place = environment.word("GITHUB_STEP_SUMMARY")
     if place is None:
         return
-    record = Summary(mode=context.mode(), lines=tuple(_line(report) for report in reports), refusal=refusal)
-    text = "\n\n".join(part.rstrip() for part in context.render.parts(record))
+    record = Summary(mode=context.mode(), lines=tuple(_line(report) for report in reports), refusal=refusal and plain(refusal))
     try:
+        text = "\n\n".join(part.rstrip() for part in context.render.parts(record))
         with Path(place).open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")
-    except OSError as error:
-        note(f"GITHUB_STEP_SUMMARY: {error.strerror or error}")
+    except (OSError, RuntimeError) as error:  # an error quotes others: the renderer refuses some of what they may write
+        note(f"GITHUB_STEP_SUMMARY: {(error.strerror if isinstance(error, OSError) else None) or error}")
 
 
 def _line(report: Report) -> SummaryLine:
     return SummaryLine(
         bump=report.bump, steps=report.steps, done=dict(Counter(report.done)), withheld=dict(Counter(report.withheld)),
-        trouble=report.trouble, ended=Outcome(report.ended) if report.ended else None,
+        trouble=report.trouble and plain(report.trouble), ended=Outcome(report.ended) if report.ended else None,
     )

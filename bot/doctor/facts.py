@@ -41,7 +41,8 @@ class Input(Struct, frozen=True, kw_only=True):
 
 class JobFile(Struct, frozen=True, kw_only=True):
     """A job as its file states it. `wakes`: it runs the bot. `uses` are actions and workflows, `secrets` those that it names
-    anywhere, `tokens` those of them that it gives to a field for a key or token; `checkouts` are refs that it checks out."""
+    anywhere, `tokens` those of them that it gives to a field for a key or token; `checkouts` are refs that it checks out,
+    `variables` the configuration variables that it names."""
 
     name: str
     environment: str = ""
@@ -50,6 +51,7 @@ class JobFile(Struct, frozen=True, kw_only=True):
     secrets: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
     checkouts: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 class WorkflowFile(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from bot.recipe.shelf import matches
 FOLDER = ".github/workflows/"
 JOB = "GITHUB_TOKEN"
 _SECRET = re.compile(r"secrets\s*(?:\.\s*|\[\s*['\"])([A-Za-z_][A-Za-z0-9_]*)")
+_VARIABLE = re.compile(r"vars\s*(?:\.\s*|\[\s*['\"])([A-Za-z_][A-Za-z0-9_]*)")
 # A field that takes a key or a token: `private-key:`, `token:`, `BUMPBOT_TOKEN:`.
 _TAKES = re.compile(r"(^|[-_])(key|token)$", re.IGNORECASE)
 _RUNS = re.compile(r"bumpbot\b[^\n]*\swake\b")
@@ -112,11 +113,12 @@ def _job(name: str, job: Mapping[str, Any], shared: Any, waking: AbstractSet[str
     uses = tuple(part["uses"] for part in (job, *steps) if isinstance(part.get("uses"), str))
     refs = [step["with"]["ref"] for step in steps if str(step.get("uses", "")).startswith("actions/checkout@")
             and isinstance(step.get("with"), dict) and "ref" in step["with"]]
-    told = list(_secrets([shared, job]))
+    told = [(field, name) for field, name in _named(_SECRET, [shared, job]) if name != JOB]
     return JobFile(
         name=name, environment=str(named or ""), wakes=any(_wakes(step, waking) for step in steps), uses=uses,
         checkouts=tuple(map(str, refs)), secrets=tuple(sorted({secret for _, secret in told})),
-        tokens=tuple(sorted({secret for field, secret in told if _TAKES.search(field)})))
+        tokens=tuple(sorted({secret for field, secret in told if _TAKES.search(field)})),
+        variables=tuple(sorted({name for _, name in _named(_VARIABLE, [shared, job])})))
 
 
 def _wakes(step: Mapping[str, Any], waking: AbstractSet[str]) -> bool:
@@ -127,12 +129,12 @@ def _wakes(step: Mapping[str, Any], waking: AbstractSet[str]) -> bool:
     return isinstance(use, str) and (bool(_ACTION.match(use)) or use in waking) or isinstance(run, str) and bool(_RUNS.search(run))
 
 
-def _secrets(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
-    """(field, secret) of each secret named below a value; names of secrets have no case."""
+def _named(pattern: re.Pattern[str], value: Any, field: str = "") -> Iterator[tuple[str, str]]:
+    """(field, name) of each secret or variable named below a value; their names have no case."""
     if isinstance(value, str):
-        yield from ((field, name.upper()) for name in _SECRET.findall(value) if name.upper() != JOB)
+        yield from ((field, name.upper()) for name in pattern.findall(value))
     for key, item in value.items() if isinstance(value, dict) else [(field, item) for item in _listed(value)]:
-        yield from _secrets(item, str(key))
+        yield from _named(pattern, item, str(key))
 
 
 def _listed(value: Any) -> list[Any]:

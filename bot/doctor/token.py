@@ -121,6 +121,9 @@ def app_id(facts: Facts) -> Told:
     known = {**({} if isinstance(forge.variables, Unseen) else forge.variables),
              **({} if own is None or isinstance(own, Unseen) else own)}
     told = known.get(APP_ID)
+    wakes = [job for one in facts.files.workflows.values() for job in one.jobs if job.wakes]
+    if told is None and wakes and not any(APP_ID in job.variables for job in wakes):
+        return unneeded(f"no workflow that runs the bot names {APP_ID}")
     if told is None:
         for unseen in (forge.variables, own):
             if isinstance(unseen, Unseen):

@@ -15,6 +15,8 @@ MAX_INPUTS = 25
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _STATES = {"disabled_manually": "disabled by hand", "disabled_fork": "disabled, as in every new fork",
            "disabled_inactivity": "disabled, for nothing moved in the repository for 60 days"}
+# Triggers for which GitHub takes the workflow and what is checked out from the head that somebody proposes.
+OF_THE_HEAD = frozenset({"pull_request", "pull_request_review", "pull_request_review_comment", "merge_group"})
 # What a template may come out empty by; an input that is empty is not sent.
 OPTIONAL = frozenset({"points", "eval-limit", "arguments"})
 
@@ -129,6 +131,9 @@ def clean(facts: Facts) -> Told:
     if not found:
         return unneeded("no workflow holds the key")
     for one in found:
+        if heads := [name for name in one.triggers if name in OF_THE_HEAD]:
+            return wrong(f"{one.path} holds the key and starts on {heads[0]}, for which GitHub takes the head's own files",
+                         "take that trigger out, or wake by pull_request_target, which runs the default branch's")
         for job in one.holding(facts.files.keys):
             if others := [ref for ref in job.checkouts if ref not in _safe(facts)]:
                 return wrong(f"{one.path}: the job {job.name} holds the key and checks out {', '.join(others)}",

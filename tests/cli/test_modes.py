@@ -90,6 +90,11 @@ class TestTheSummary:
         assert wake("act", "ghost").code == 1
         assert "**Refused:** `there is no recipe ghost" in summary.read_text() and "**已拒绝**" in summary.read_text()
 
+    @pytest.mark.parametrize("recipe", ["gh\u202eost", "ghost\n@everyone", "fixes #1", "\x1b[31mghost"])
+    def test_of_a_request_that_would_not_be_printed_is_left_out_or_cleaned(self, wake: Callable[..., Done], recipe: str) -> None:
+        done = wake("act", recipe)
+        assert done.code == 1 and done.line and "\u202e" not in done.err and "\x1b" not in done.err
+
     def test_that_cannot_be_written_stops_nothing(self, forge: worlds.Forge, wake: Callable[..., Done], summary: Path) -> None:
         summary.mkdir()
         done = bumpbot("wake", "--event", "schedule", env={**forge.env, "GITHUB_STEP_SUMMARY": str(summary)})

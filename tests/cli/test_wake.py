@@ -158,6 +158,14 @@ class TestTheEnvironment:
         done = woken(forge, BUMPBOT_BASE="trunk")
         assert done.code == 1 and "no branch trunk" in done.line
 
+    def test_a_schedule_runs_on_the_default_branch_whatever_its_name(self, forge: worlds.Forge, tmp_path: Path) -> None:
+        """Its payload names no repository."""
+        told = event(tmp_path, {"schedule": "5 * * * *"})
+        done = woken(forge, "--event", "schedule", "--payload", told, GITHUB_REF_NAME="trunk")
+        assert done.code == 1 and "no branch trunk" in done.line
+        named = event(tmp_path, {"repository": {"default_branch": "main"}})
+        assert woken(forge, "--event", "schedule", "--payload", named, GITHUB_REF_NAME="trunk").code == 0
+
     def test_offline_is_refused(self, forge: worlds.Forge) -> None:
         assert bumpbot("--offline", "wake", "--event", "schedule", env=forge.env).code == 1
 

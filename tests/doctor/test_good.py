@@ -10,7 +10,7 @@ import pytest
 
 from bot.rehearse.github.settings_state import Environment, Machine
 from tests.cli.shell import bumpbot
-from tests.doctor.worlds import APP_ID, REPOSITORY, TOKENS, World, review
+from tests.doctor.worlds import APP_ID, REPOSITORY, TOKENS, WAKE, World, review
 
 
 def ask(world: World, method: str, path: str, body: dict[str, Any]) -> int:
@@ -152,6 +152,13 @@ class TestMending:
         headers = {"Authorization": f"Bearer {TOKENS['bumpbot[bot]']}"}
         body = json.dumps({"enabled": False}).encode()
         assert world.hub.handle("PUT", f"/repos/{REPOSITORY}/actions/permissions", {}, headers, body).status == 403
+
+
+def test_a_personal_token_in_place_of_an_app_needs_no_apps_id(world: World) -> None:
+    token = WAKE.replace("app-id: ${{ vars.BUMPBOT_APP_ID }}", "scope: bumps").replace("private-key:", "token:")
+    world.put({".github/workflows/wake.yml": token})
+    world.settings.variables = {}
+    assert world.findings()["app-id"]["state"] == "not needed"
 
 
 def test_doctor_changes_nothing(world: World) -> None:

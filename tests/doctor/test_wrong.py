@@ -117,6 +117,7 @@ WRONG: list[tuple[str, Spoil, str, str]] = [
     ("key-jobs", wakes("environment: bumpbot", "environment: {name: other}"), "runs in other", "environment: bumpbot"),
     ("key-code", wakes("{ref: main}", "{ref: '${{ github.event.pull_request.head.sha }}'}"),
      "holds the key and checks out ${{ github.event.pull_request.head.sha }}", "leave `ref:` out"),
+    ("key-code", wakes("  issue_comment:", "  pull_request: {}\n  issue_comment:"), "starts on pull_request", "pull_request_target"),
     ("key-code", wakes("      - run:", f"      - uses: actions/cache@{PIN}\n      - run:"), "restores a cache", "take the cache out"),
     ("runner-groups", setting(machines=[Machine(name="box")]), "public repository with runners of its own (box)", "runner group"),
     ("runner-groups", group(workflows=None), "lets any workflow in", "@refs/heads/main"),

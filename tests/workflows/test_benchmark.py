@@ -51,7 +51,7 @@ class TestASweep:
         ran = here.measure("sweep.yml", inputs(here.tip))
         assert list(ran.uploaded) == [
             "bench_toy_conc16_attempt1", "bench_toy_conc1_attempt1", "eval_logs_toy_conc16_gsm8k_attempt1",
-            "eval_toy_conc16_gsm8k_attempt1", "logs_toy_conc16_attempt1", "logs_toy_conc1_attempt1"]
+            "eval_toy_conc16_gsm8k_attempt1", "logs_toy_conc16_attempt1", "logs_toy_conc1_attempt1", "plan_attempt1"]
         names = [job for job in ran.jobs if re.search(named("own", PackagedAssets()).jobs, f"sweep / {job}")]
         assert sorted(names) == ["toy c1", "toy c16", "toy c16 eval gsm8k"]
         assert "| bench_toy_conc1 | 1 | 1 |" in ran.summary and "| eval_toy_conc16_gsm8k | 1 | 1 |" in ran.summary
@@ -77,7 +77,7 @@ class TestTheCommit:
         hostile = {
             "action.yml": "name: x\nruns: {using: composite, steps: [{shell: bash, run: 'echo pwned >&2; exit 9'}]}\n",
             ".github__bumpbot.yml": "version: 1\nrecipes: [{files: nowhere/*.yaml}]\n",
-            "bot____init__.py": "raise SystemExit(9)\n", ".gitattributes": "*.yaml filter=x export-ignore\n",
+            "bot____init__.py": "raise SystemExit(9)\n", ".gitattributes": "*.yaml filter=x export-ignore ident text eol=crlf working-tree-encoding=UTF-16\n",
         }
         ran = here.measure("smoke.yml", inputs(branch(here, "x", **hostile)))
         assert (ran.code, ran.jobs) == (0, MEASURED), ran.log
@@ -129,6 +129,13 @@ class TestAPointThatFails:
         assert "logs_toy_conc16_attempt1" in ran.uploaded and "bench_toy_conc16_attempt1" not in ran.uploaded
         assert any("no results: bench_toy_conc16" in told for told in ran.commands)
         assert "| bench_toy_conc16 | 0 | 0 |" in ran.summary
+
+    def test_is_told_as_itself_where_it_was_the_only_one(self, here: Repository) -> None:
+        """A run's single artifact is unpacked without a folder of its name: its files would be taken for artifacts."""
+        point = next(point["id"] for point in here.matrix() if point["id"].endswith("/c16"))
+        ran = here.measure("smoke.yml", inputs(here.tip, points=point), env={"STANDIN_FAILS": point})
+        assert list(ran.uploaded) == ["logs_toy_conc16_attempt1", "plan_attempt1"]
+        assert [told for told in ran.commands if "artifact" in told or "results" in told] == ["❗  ::error::no results: bench_toy_conc16"]
 
 
 class TestTheCollector:

@@ -130,6 +130,11 @@ class TestWake:
         assert (found["wake"]["group"], found["wake"]["cancels"]) == ("bumpbot-wake", "false")
         assert (found["asker"]["group"], found["asker"]["cancels"]) == ("bumpbot-asker-34000000001", "false")
 
+    def test_is_never_dropped_when_a_person_dispatched_it(self, read: Callable[..., dict[str, Any]]) -> None:
+        """Of those that wait in a group GitHub keeps the newest alone, and no later wake knows which recipe was asked for."""
+        found = read("workflow_dispatch", {"inputs": {"recipe": "toy"}})
+        assert (found["wake"]["group"], found["wake"]["cancels"]) == ("bumpbot-wake-34000000001", "false")
+
 
 class TestBenchmark:
     @pytest.mark.parametrize(("plan", "run", "cancelled", "collects"), [
