@@ -1,8 +1,9 @@
 """A container registry on loopback, and the tag pages that Docker Hub keeps beside one.
 
 It speaks the distribution protocol as registries do: a Bearer challenge whose realm is on the same host, HEAD and GET
-of manifests by tag or digest, config blobs, `tags/list` in pages linked by `Link`. An image is described, not stored
-(`registry.yaml`); its config and manifests are built from that and are served under the digest of their bytes.
+of manifests by tag or digest with an ETag that a condition is checked against, config blobs, `tags/list` in pages
+linked by `Link`. An image is described, not stored (`registry.yaml`); its config and manifests are built from that and
+are served under the digest of their bytes.
 
 One exception is stated and not hidden. A scenario may declare the digest that a real tag had; no bytes that we could
 make up have that digest. Such a manifest is served under the declared digest, which `declared` lists, and whoever
@@ -11,7 +12,6 @@ verifies content must be told by the scenario (`registry: {declared_digests: tru
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import json
@@ -24,6 +24,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from bot.rehearse.admission import Admission, refusal
 from bot.rehearse.loopback import Loopback, Reply, Request, json_reply
 
 Digest = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}$")]
@@ -104,15 +105,15 @@ def build(image: ImageData) -> Content:
 
 class LoopbackRegistry:
     """One registry. `counts` tells how often each kind of request was answered; `declared` holds the digests that are
-    shown as the scenario declares them and cannot be verified against content."""
+    shown as the scenario declares them and cannot be verified against content; `admission` says who may read."""
 
-    def __init__(self, repositories: Mapping[str, Mapping[str, ImageData]]) -> None:
+    def __init__(self, repositories: Mapping[str, Mapping[str, ImageData]], admission: Admission | None = None) -> None:
+        self.admission = admission or Admission()
         self.counts: Counter[str] = Counter()
         self.declared: set[str] = set()
         self._lock = threading.Lock()
         self._tags: dict[str, dict[str, tuple[ImageData, Content]]] = {}
         self._objects: dict[tuple[str, str], Stored] = {}
-        self._tokens: dict[str, str] = {}
         self._server = Loopback(self._answer)
         for name, tags in repositories.items():
             self._tags[name] = {}
@@ -147,7 +148,8 @@ class LoopbackRegistry:
 
     def _route(self, request: Request) -> Reply:
         if request.path == "/token":
-            return self._token(request)
+            self.counts["token"] += 1
+            return self.admission.token(request)
         hub = _HUB_PATH.match(request.path)
         if hub and hub["name"] in self._tags:
             return self._hub(hub["name"], hub["tag"], request)
@@ -167,21 +169,13 @@ class LoopbackRegistry:
                 return answer(found, request)
         return _error(404, "UNSUPPORTED", "no such route")
 
-    def _token(self, request: Request) -> Reply:
-        """A token for one scope; anonymous. Tokens are numbered, being secret from nobody on a loopback port."""
-        self.counts["token"] += 1
-        token = base64.urlsafe_b64encode(f"loopback-{len(self._tokens)}".encode()).decode().rstrip("=")
-        self._tokens[token] = request.query.get("scope", "")
-        return json_reply({"token": token, "access_token": token, "expires_in": 300})
-
     def _refused(self, request: Request, repository: str | None) -> Reply | None:
         scope = f"repository:{repository}:pull" if repository else ""
-        token = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if token in self._tokens and (not scope or self._tokens[token] == scope):
+        if self.admission.admits(request, scope):
             return None
         self.counts["challenge"] += 1
         challenge = f'Bearer realm="{self.url}/token",service="loopback"' + (f',scope="{scope}"' if scope else "")
-        return _error(401, "UNAUTHORIZED", "authentication required", {"WWW-Authenticate": challenge})
+        return refusal("authentication required", {"WWW-Authenticate": challenge})
 
     def _ping(self, request: Request) -> Reply:
         return self._refused(request, None) or json_reply({})
@@ -194,7 +188,11 @@ class LoopbackRegistry:
             stored = self._tags[name][reference][1].top if reference in self._tags[name] else None
         if stored is None or stored.media not in (INDEX, MANIFEST):
             return _error(404, "MANIFEST_UNKNOWN", "manifest unknown")
-        return Reply(body=stored.body, headers={"Content-Type": stored.media, "Docker-Content-Digest": stored.digest})
+        headers = {"Content-Type": stored.media, "Docker-Content-Digest": stored.digest, "ETag": f'"{stored.digest}"'}
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            self.counts["unchanged"] += 1
+            return Reply(status=304, headers=headers)
+        return Reply(body=stored.body, headers=headers)
 
     def _blob(self, found: re.Match[str], request: Request) -> Reply:
         stored = self._objects.get((found["name"], found["digest"]))
@@ -291,5 +289,5 @@ def _size(text: str | None, otherwise: int) -> int:
     return int(text) if text and text.isdigit() and 0 < int(text) <= 1000 else otherwise
 
 
-def _error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Reply:
-    return json_reply({"errors": [{"code": code, "message": message, "detail": None}]}, status=status, headers=headers)
+def _error(status: int, code: str, message: str) -> Reply:
+    return json_reply({"errors": [{"code": code, "message": message, "detail": None}]}, status=status)
