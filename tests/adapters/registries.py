@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Mapping
@@ -95,13 +96,22 @@ class DockerRegistry:
 
     def push(self, repository: str, tag: str, image: ImageData) -> str:
         """Makes or moves a tag over HTTP, in a few milliseconds, and tells its digest."""
-        content = build(image)
+        return self.push_content(repository, tag, build(image))
+
+    def push_content(self, repository: str, tag: str, content: Content) -> str:
+        """The same for an image that was built before."""
         for blob in content.blobs:
             self._blob(repository, blob)
         for manifest in content.manifests:
             self.put(repository, manifest.digest, manifest)
         self.put(repository, tag, content.top)
         return content.top.digest
+
+    def lend(self, repository: str, other: str) -> None:
+        """Makes all but the tags of one repository known in another, by its links on disk: fifty pushes in one step."""
+        stored = self.folder / "stored" / "docker" / "registry" / "v2" / "repositories"
+        for part in ("_layers", "_manifests/revisions"):
+            shutil.copytree(stored / repository / part, stored / other / part)
 
     def put(self, repository: str, name: str, manifest: Stored) -> None:
         """One manifest under a tag or its digest; what it names must be there."""
