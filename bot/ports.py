@@ -11,8 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from bot.errors import BumpbotError
 from bot.model.forge import Artifact, Comment, Job, Labelling, Permission, Pull, RunInfo
-from bot.model.image import Reference, Resolved
+from bot.model.image import Held, Reference, Resolved
 from bot.model.result import Baseline
 from bot.model.settings import (
     ActionsPolicy,
@@ -172,6 +173,15 @@ class Registry(Protocol):
         ...
 
     def tags(self, reference: Reference) -> Sequence[str]: ...
+
+    def listings(self, references: Sequence[Reference]) -> Mapping[str, Sequence[str] | BumpbotError]:
+        """All tags of each repository named, by `Reference.name`; one that fails has its error and takes no other with it."""
+        ...
+
+    def held(self, references: Sequence[Reference]) -> Mapping[str, Held | BumpbotError]:
+        """What each reference names now, by `Reference.text`; errors as `listings`. Platforms are None also for a single
+        manifest, which names its own only in its config: `resolve` reads that."""
+        ...
 
 
 class Git(Protocol):

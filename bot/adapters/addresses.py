@@ -7,16 +7,21 @@ link-local, loopback or otherwise special address, and connects to exactly the a
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
+import ssl
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import httpx
 
 from bot.adapters.http import Busy
+from bot.adapters.waiting import aside
 from bot.errors import Refusal
 
 Resolve = Callable[[str, int], Sequence[str]]
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_loopback_name(host: str) -> bool:
@@ -39,36 +44,75 @@ def system_resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class Guard(httpx.BaseTransport):
+class Guard(httpx.AsyncBaseTransport):
     """A transport that connects to public addresses only, and to loopback when the URL itself names loopback.
 
     Whether a URL that names loopback may be asked at all is its caller's rule (`may_follow`); the guard sees to it that
-    no other name ends there.
+    no other name ends there. Each name is looked up once in a guard's life, and each has connections of its own: two
+    names at one address would else share one, and the second would be spoken to over the first one's certificate.
     """
 
-    def __init__(self, inner: httpx.BaseTransport | None = None, resolve: Resolve = system_resolve) -> None:
-        self._inner = inner or httpx.HTTPTransport(retries=0)
-        self._resolve = resolve
+    def __init__(self, make: Callable[[str], httpx.AsyncBaseTransport] | None = None,
+                 resolve: Resolve = system_resolve) -> None:
+        self._make, self._resolve = make or _transport, resolve
+        self._lookups: dict[tuple[str, int], asyncio.Task[list[Address]]] = {}
+        self._inner: dict[tuple[str, str, int], httpx.AsyncBaseTransport] = {}
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        host, port = request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80)
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        scheme, host = request.url.scheme, request.url.host
+        port = request.url.port or (443 if scheme == "https" else 80)
         local = is_loopback_name(host)
-        if request.url.scheme != "https" and not local:
+        if scheme != "https" and not local:
             raise Refusal(f"{host}: plain HTTP", "only a loopback registry is spoken to without TLS")
-        addresses = [_address(text) for text in self._resolve(host, port)]
+        addresses = await self._looked_up(host, port)
         wrong = next((a for a in addresses if (not a.is_loopback if local else not _public(a))), None)
         if wrong is not None or not addresses:
             raise Refusal(f"{host} is at {wrong or 'no address'}, which is not asked",
                           "private and local addresses are reached only by a reference that names loopback")
-        for address in addresses[:-1]:
+        if (scheme, host, port) not in self._inner:
+            self._inner[scheme, host, port] = self._make(scheme)
+        inner = self._inner[scheme, host, port]
+        *first, last = list(addresses)
+        for address in first:
             try:
-                return self._inner.handle_request(_pinned(request, address))
-            except httpx.ConnectError:
-                continue  # a host with an IPv6 address that this machine cannot route to
-        return self._inner.handle_request(_pinned(request, addresses[-1]))
+                return await inner.handle_async_request(_pinned(request, address))
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                # A host with an IPv6 address that this machine cannot route to: later requests try that one last.
+                addresses.sort(key=lambda other, dead=address: other == dead)
+        return await inner.handle_async_request(_pinned(request, last))
 
-    def close(self) -> None:
-        self._inner.close()
+    async def aclose(self) -> None:
+        for inner in self._inner.values():
+            await inner.aclose()
+
+    async def _looked_up(self, host: str, port: int) -> list[Address]:
+        if (host, port) not in self._lookups:
+            self._lookups[host, port] = asyncio.create_task(self._look_up(host, port))
+        try:
+            # Shielded: one request that runs out of time must not take the answer from the others that wait for it.
+            return await asyncio.shield(self._lookups[host, port])
+        except Busy:
+            self._lookups.pop((host, port), None)
+            raise
+
+    async def _look_up(self, host: str, port: int) -> list[Address]:
+        return [_address(text) for text in await aside(self._resolve, host, port)]
+
+
+def _transport(scheme: str) -> httpx.AsyncBaseTransport:
+    return httpx.AsyncHTTPTransport(verify=_trusted() if scheme == "https" else _untrusting(), retries=0)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The machine's certificates, read once: it takes longer than an answer does."""
+    return httpx.create_ssl_context()
+
+
+@cache
+def _untrusting() -> ssl.SSLContext:
+    """For plain HTTP, which asks for none: a context that knows no authority and so believes no certificate."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def may_follow(from_url: str, to_url: str) -> None:
@@ -80,11 +124,11 @@ def may_follow(from_url: str, to_url: str) -> None:
         raise Refusal(f"{here.host} redirects to {there.host}", "a public registry never leads to this machine")
 
 
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+def _address(text: str) -> Address:
     return ipaddress.ip_address(text.partition("%")[0])
 
 
-def _public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+def _public(address: Address) -> bool:
     """Global unicast; an IPv6 address that wraps an IPv4 one (mapped, 6to4, NAT64) is judged by what it wraps."""
     if isinstance(address, ipaddress.IPv6Address):
         wrapped = address.ipv4_mapped or address.sixtofour
@@ -95,7 +139,7 @@ def _public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     return address.is_global and not address.is_multicast
 
 
-def _pinned(request: httpx.Request, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> httpx.Request:
+def _pinned(request: httpx.Request, address: Address) -> httpx.Request:
     """The same request to the address that was looked at; Host and the TLS name stay those of the URL."""
     host = request.url.host
     if str(address) == host.strip("[]"):

@@ -8,14 +8,14 @@ ever retried: a 502 that came after the effect made two comments once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any, BinaryIO, TypeVar
 
 import httpx
 from msgspec import Struct
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
 from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
 from bot.ports import Clock
@@ -35,6 +35,10 @@ class Busy(Unreachable):
     def __init__(self, reason: str, hint: str = "", *, after_s: float | None = None) -> None:
         self.after_s = after_s
         super().__init__(reason, hint)
+
+
+class Limited(Busy):
+    """A limit on how often may be asked is used up (429, or a 403 that says so)."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -58,12 +62,20 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def make_client(*, transport: httpx.BaseTransport | None = None, headers: Mapping[str, str] | None = None,
                 connect_s: float = CONNECT_S, read_s: float = READ_S) -> httpx.Client:
-    """The only place where an httpx client is made: no redirects, no environment (proxies, .netrc), bounded waits."""
-    return httpx.Client(
-        transport=transport, follow_redirects=False, trust_env=False, max_redirects=0,
-        timeout=httpx.Timeout(read_s, connect=connect_s, pool=connect_s),
-        limits=httpx.Limits(max_connections=20, max_keepalive_connections=10),
-        headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip", **(headers or {})})
+    """A client for questions asked one after another: no redirects, no environment (proxies, .netrc), bounded waits."""
+    return httpx.Client(transport=transport, **_client_options(headers, connect_s, read_s))
+
+
+def make_async_client(transport: httpx.AsyncBaseTransport) -> httpx.AsyncClient:
+    """The same client for questions asked side by side; it lives inside one event loop."""
+    return httpx.AsyncClient(transport=transport, **_client_options(None, CONNECT_S, READ_S))
+
+
+def _client_options(headers: Mapping[str, str] | None, connect_s: float, read_s: float) -> dict[str, Any]:
+    return {"follow_redirects": False, "trust_env": False, "max_redirects": 0,
+            "timeout": httpx.Timeout(read_s, connect=connect_s, pool=connect_s),
+            "limits": httpx.Limits(max_connections=20, max_keepalive_connections=10),
+            "headers": {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip", **(headers or {})}}
 
 
 def plain(url: str) -> str:
@@ -78,6 +90,26 @@ def fetch(client: httpx.Client, method: str, url: str, *, headers: Mapping[str, 
     with _open(client, method, url, headers, total_s, content) as (response, deadline):
         body = b"" if method == "HEAD" else b"".join(_chunks(response, url, limit, deadline))
         return Answer(url=url, status=response.status_code, headers=_headers(response), body=body)
+
+
+async def fetch_async(client: httpx.AsyncClient, method: str, url: str, *, headers: Mapping[str, str] | None = None,
+                      limit: int = MAX_BODY, total_s: float = TOTAL_S) -> Answer:
+    """As `fetch`, among other requests. The time limit counts from the name's look-up to the last byte: a server that
+    drips headers is as slow as one that drips a body."""
+    import asyncio
+
+    with _folded(url):
+        try:
+            async with asyncio.timeout(total_s), client.stream(method, url, headers=dict(headers or {})) as response:
+                _check_declared(response, url, limit)
+                body = bytearray()
+                if method != "HEAD":
+                    async for chunk in response.aiter_bytes(65536):
+                        body += chunk
+                        _check_read(len(body), url, limit)
+                return Answer(url=url, status=response.status_code, headers=_headers(response), body=bytes(body))
+        except TimeoutError:
+            raise Busy(f"{_shown(url)}: the answer came too slowly", "try again later") from None
 
 
 def stream(client: httpx.Client, url: str, into: BinaryIO, *, headers: Mapping[str, str] | None = None,
@@ -98,12 +130,12 @@ def check(answer: Answer, what: str, *, now: float | None = None) -> Answer:
     if status in (404, 410):
         raise Missing(f"{what}: not there ({status})", "check the name; it may be gone, private, or not published yet")
     told = answer.headers
-    spent = told.get("x-ratelimit-remaining") == "0" or told.get("ratelimit-remaining", "").partition(";")[0] == "0"
-    if status == 429 or status >= 500 or (status == 403 and (spent or "retry-after" in answer.headers)):
-        limited = status in (403, 429)
-        raise Busy(f"{what}: {'rate limit reached' if limited else 'server error'} ({status})",
-                   "log in for a higher limit, or wait" if limited else "try again later",
-                   after_s=wait_asked(answer, now=now))
+    spent = "0" in (told.get(name, "").partition(";")[0].strip() for name in ("x-ratelimit-remaining", "ratelimit-remaining"))
+    if status == 429 or (status == 403 and (spent or "retry-after" in answer.headers)):
+        raise Limited(f"{what}: rate limit reached ({status})", "log in for a higher limit, or wait",
+                      after_s=wait_asked(answer, now=now))
+    if status >= 500:
+        raise Busy(f"{what}: server error ({status})", "try again later", after_s=wait_asked(answer, now=now))
     if status in (401, 403):
         raise Refusal(f"{what}: access refused ({status})", "check the credentials and what they may read")
     if 300 <= status < 400:
@@ -132,26 +164,40 @@ def retry_read(clock: Clock, read: Callable[[], T], *, attempts: int = ATTEMPTS)
 
     A server that asks for more than a minute is not waited for: waiting is returning, and a later wake tries again.
     """
+    return Retrying(sleep=clock.sleep, **_retry_policy(attempts, lambda: False))(read)
 
+
+async def retry_async(rest: Callable[[float], Awaitable[None]], read: Callable[[], Awaitable[T]], *,
+                      enough: Callable[[], bool], attempts: int = ATTEMPTS) -> T:
+    """As `retry_read` for a read among others; it also ends once `enough` says that the time for it is used up."""
+    return await AsyncRetrying(sleep=rest, **_retry_policy(attempts, enough))(read)
+
+
+def _retry_policy(attempts: int, enough: Callable[[], bool]) -> dict[str, Any]:
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked = error.after_s if isinstance(error, Busy) else None
         return asked if asked is not None else float(2 ** (state.attempt_number - 1))
 
     def stop(state: RetryCallState) -> bool:
-        return stop_after_attempt(attempts)(state) or wait(state) > LONGEST_WAIT_S
+        return stop_after_attempt(attempts)(state) or wait(state) > LONGEST_WAIT_S or enough()
 
-    return Retrying(sleep=clock.sleep, wait=wait, stop=stop, retry=retry_if_exception_type(Busy), reraise=True)(read)
+    return {"wait": wait, "stop": stop, "retry": retry_if_exception_type(Busy), "reraise": True}
 
 
 @contextmanager
 def _open(client: httpx.Client, method: str, url: str, headers: Mapping[str, str] | None, total_s: float,
           content: bytes | None = None) -> Iterator[tuple[httpx.Response, float]]:
     deadline = time.monotonic() + total_s
+    with _folded(url), client.stream(method, url, headers=dict(headers or {}), content=content) as response:
+        yield response, deadline
+
+
+@contextmanager
+def _folded(url: str) -> Iterator[None]:
     shown = _shown(url)
     try:
-        with client.stream(method, url, headers=dict(headers or {}), content=content) as response:
-            yield response, deadline
+        yield
     except BumpbotError:
         raise
     except httpx.TimeoutException:
@@ -166,17 +212,25 @@ def _open(client: httpx.Client, method: str, url: str, headers: Mapping[str, str
 
 def _chunks(response: httpx.Response, url: str, limit: int, deadline: float) -> Iterator[bytes]:
     """Decoded bytes, counted after decompression: a small answer may hold gigabytes."""
-    declared = response.headers.get("content-length", "")
-    if declared.isascii() and declared.isdigit() and int(declared) > limit:
-        raise BadInput(f"{plain(url)}: an answer of {declared} bytes", f"at most {limit} are read here")
+    _check_declared(response, url, limit)
     read = 0
     for chunk in response.iter_bytes(65536):
         read += len(chunk)
-        if read > limit:
-            raise BadInput(f"{plain(url)}: an answer of more than {limit} bytes", "it is not read further")
+        _check_read(read, url, limit)
         if time.monotonic() > deadline:
             raise Busy(f"{plain(url)}: the answer came too slowly", "try again later")
         yield chunk
+
+
+def _check_declared(response: httpx.Response, url: str, limit: int) -> None:
+    declared = response.headers.get("content-length", "")
+    if response.request.method != "HEAD" and declared.isascii() and declared.isdigit() and int(declared) > limit:
+        raise BadInput(f"{plain(url)}: an answer of {declared} bytes", f"at most {limit} are read here")
+
+
+def _check_read(read: int, url: str, limit: int) -> None:
+    if read > limit:
+        raise BadInput(f"{plain(url)}: an answer of more than {limit} bytes", "it is not read further")
 
 
 def _headers(response: httpx.Response) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,36 +17,20 @@ import httpx
 from msgspec import Struct
 
 from bot.adapters.addresses import is_loopback_name
-from bot.adapters.http import Answer, check, fetch, plain, retry_read
+from bot.adapters.http import Answer, check, plain
+from bot.adapters.registry_hosts import Host
 from bot.errors import BadInput, Refusal
 from bot.images.reference import HUB, HUB_NAMES
 from bot.ports import Clock
 
+Ask = Callable[[str, Mapping[str, str]], Awaitable[Answer]]
+"""One patient GET of a URL with these headers; 401 and 403 are answers."""
+
 ANONYMOUS = "anonymous"
-MAX_TOKEN_ANSWER = 256_000
+_ANY = "*"
+_SHOWN = ("service", "scope", "error")
 _PARAMETER = re.compile(r'([A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?')
 _HEADER_SAFE = re.compile(r"[\x21-\x7e]{1,65536}")
-
-
-class Host(Struct, frozen=True, kw_only=True):
-    """Where a registry is spoken to. `realms`: other hosts its token realm may name; `hub`: the tag API beside it."""
-
-    name: str
-    api: str
-    realms: frozenset[str] = frozenset()
-    hub: str | None = None
-
-    @property
-    def local(self) -> bool:
-        return is_loopback_name(httpx.URL(self.api).host)
-
-
-# To add a registry that is more than "https, its own realm": one row.
-HOSTS: dict[str, Host] = {host.name: host for host in (
-    Host(name=HUB, api="https://registry-1.docker.io", realms=frozenset({"auth.docker.io"}),
-         hub="https://hub.docker.com"),
-    Host(name="registry.gitlab.com", api="https://registry.gitlab.com", realms=frozenset({"gitlab.com"})),
-)}
 
 
 class Challenge(Struct, frozen=True, kw_only=True):
@@ -54,23 +38,6 @@ class Challenge(Struct, frozen=True, kw_only=True):
 
     scheme: str
     parameters: dict[str, str]
-
-
-def host_of(registry: str, override: Mapping[str, str] | None = None) -> Host:
-    """How a registry is reached. An override (rehearsals) must name loopback; its credentials are its own."""
-    if override and registry in override:
-        base = httpx.URL(override[registry])
-        if base.scheme != "http" or not is_loopback_name(base.host):
-            raise Refusal(f"the stand-in for {registry} is not on loopback", "write http://127.0.0.1:PORT")
-        api = f"http://{base.netloc.decode()}"
-        return Host(name=base.netloc.decode(), api=api, hub=api if HOSTS.get(registry, _NO_HUB).hub else None)
-    if registry in HOSTS:
-        return HOSTS[registry]
-    local = is_loopback_name(httpx.URL(f"http://{registry}").host)
-    return Host(name=registry, api=f"{'http' if local else 'https'}://{registry}")
-
-
-_NO_HUB = Host(name="", api="")
 
 
 def challenges(header: str) -> list[Challenge]:
@@ -85,68 +52,101 @@ def challenges(header: str) -> list[Challenge]:
     return [Challenge(scheme=scheme, parameters=parameters) for scheme, parameters in found]
 
 
-class Logins:
-    """Credentials of Docker's config file and the headers won with them, per registry and scope."""
+def told_of(refused: Answer) -> str:
+    """What a 401 asked for, in characters that may be shown: a fault of the registry is told from one of ours by it."""
+    offered = challenges(refused.headers.get("www-authenticate", ""))[:3]
+    words = [" ".join((c.scheme, *(f"{name}={c.parameters[name]}" for name in _SHOWN if name in c.parameters))) for c in offered]
+    return re.sub(r"[^A-Za-z0-9_.:/+=, -]", "?", ", ".join(words) or "no challenge")[:300]
 
-    def __init__(self, client: httpx.Client, clock: Clock, config: Mapping[str, Any] | None) -> None:
-        self._client, self._clock = client, clock
-        self._secrets = _secrets(config or {})
-        self._won: dict[tuple[str, str], tuple[str, str, datetime | None]] = {}
+
+class Won(Struct, frozen=True, kw_only=True):
+    """An Authorization header, who it makes us, and until when it is good; None is for ever."""
+
+    header: str
+    identity: str
+    until: datetime | None = None
+
+
+class Logins:
+    """Credentials of Docker's config file and the headers won with them, per registry and scope. Nothing of it is written
+    anywhere. That only one asks for a token at a time is the caller's to see to (`Session`)."""
+
+    def __init__(self, clock: Clock, config: Mapping[str, Any] | None) -> None:
+        self._clock, self._secrets = clock, _secrets(config or {})
+        self._won: dict[tuple[str, str], Won] = {}
+        self._ways: dict[str, Challenge] = {}
 
     def header(self, host: Host, scope: str) -> str | None:
         """The Authorization header for a scope, while it is valid."""
-        header, _, until = self._won.get((host.api, scope), (None, "", None))
-        return header if until is None or self._clock.now() < until else None
+        won = self._found(host, scope)
+        return won.header if won and (won.until is None or self._clock.now() < won.until) else None
 
     def identity(self, host: Host, scope: str) -> str:
         """Who the registry took us for in its last answer."""
-        return self._won.get((host.api, scope), ("", ANONYMOUS, None))[1]
+        won = self._found(host, scope)
+        return won.identity if won else ANONYMOUS
 
-    def answer(self, host: Host, scope: str, refused: Answer) -> None:
+    def user(self, host: Host) -> str:
+        """Who we would say we are to a registry that asks."""
+        return self._secrets[host.name][0] if host.name in self._secrets else ANONYMOUS
+
+    def forget(self, host: Host, scope: str, header: str) -> None:
+        """Drops a header that was refused, unless another has taken its place meanwhile."""
+        for key in ((host.api, scope), (host.api, _ANY)):
+            if key in self._won and self._won[key].header == header:
+                del self._won[key]
+
+    async def prepare(self, host: Host, scope: str, ask: Ask) -> None:
+        """Wins a token before a request where the registry's way is known: it saves the refusal that would tell it again.
+        The scope is the one its challenges show for another repository, with this one's name."""
+        way = self._ways.get(host.api)
+        if way is not None and self.header(host, scope) is None:
+            self._won[host.api, scope] = await self._token(host, way.parameters["scope"].format(repository_of(scope)), way, ask)
+
+    async def answer(self, host: Host, scope: str, refused: Answer, ask: Ask) -> None:
         """Meets a 401's challenge so that `header` has something to send; a Refusal tells scope and identity."""
-        self._won.pop((host.api, scope), None)
         offered = {c.scheme: c for c in challenges(refused.headers.get("www-authenticate", ""))}
-        if "bearer" in offered:
-            self._won[host.api, scope] = self._token(host, scope, offered["bearer"])
+        if bearer := offered.get("bearer"):
+            asked_for = bearer.parameters.get("scope", scope)
+            self._won[host.api, scope] = await self._token(host, asked_for, bearer, ask)
+            self._learn(host, scope, asked_for, bearer)
             return
         secret = self._secrets.get(host.name)
         if "basic" in offered and secret is not None:
-            self._won[host.api, scope] = (_basic(*secret), secret[0], None)
+            self._won[host.api, _ANY] = Won(header=_basic(*secret), identity=secret[0])
             return
         ways = ", ".join(offered) or "no way to log in"
         raise Refusal(f"{host.name} refuses {ANONYMOUS} for {scope} and offers {ways}", "log in with `docker login`")
 
-    def _token(self, host: Host, scope: str, challenge: Challenge) -> tuple[str, str, datetime]:
+    def _found(self, host: Host, scope: str) -> Won | None:
+        return self._won.get((host.api, scope)) or self._won.get((host.api, _ANY))
+
+    def _learn(self, host: Host, scope: str, asked_for: str, challenge: Challenge) -> None:
+        name = repository_of(scope)
+        if asked_for.count(name) == 1 and not set("{}") & set(asked_for):
+            pattern = {**challenge.parameters, "scope": asked_for.replace(name, "{}")}
+            self._ways[host.api] = Challenge(scheme="bearer", parameters=pattern)
+
+    async def _token(self, host: Host, scope: str, challenge: Challenge, ask: Ask) -> Won:
         realm = self._realm(host, challenge)
-        wanted = {"service": challenge.parameters.get("service", ""), "scope": challenge.parameters.get("scope", scope)}
+        wanted = {"service": challenge.parameters.get("service", ""), "scope": scope}
         url = str(realm.copy_merge_params({name: value for name, value in wanted.items() if value}))
         secret = self._secrets.get(host.name)
         identity = secret[0] if secret else ANONYMOUS
-        answer = self._ask(url, _basic(*secret) if secret else None)
+        answer = await ask(url, {"Authorization": _basic(*secret)} if secret else {})
         if secret and answer.status in (401, 403):
-            identity, answer = ANONYMOUS, self._ask(url, None)
-        check(answer, f"a token of {realm.host} for {wanted['scope']} as {identity}")
+            identity, answer = ANONYMOUS, await ask(url, {})
+        check(answer, f"a token of {realm.host} for {scope} as {identity}")
         return self._read(answer, identity)
 
-    def _ask(self, url: str, authorization: str | None) -> Answer:
-        headers = {"Authorization": authorization} if authorization else {}
-
-        def once() -> Answer:
-            answer = fetch(self._client, "GET", url, headers=headers, limit=MAX_TOKEN_ANSWER, total_s=30)
-            if answer.status in (401, 403):
-                return answer
-            return check(answer, plain(url), now=self._clock.now().timestamp())
-
-        return retry_read(self._clock, once)
-
-    def _read(self, answer: Answer, identity: str) -> tuple[str, str, datetime]:
+    def _read(self, answer: Answer, identity: str) -> Won:
         told = answer.json()
         token = (told.get("token") or told.get("access_token")) if isinstance(told, dict) else None
         if not isinstance(token, str) or not _HEADER_SAFE.fullmatch(token):
             raise BadInput(f"{plain(answer.url)}: no token in the answer", "the registry's login is broken")
         life = told.get("expires_in")
         seconds = min(max(life, 10), 3600) if isinstance(life, (int, float)) and not isinstance(life, bool) else 60
-        return f"Bearer {token}", identity, self._clock.now() + timedelta(seconds=seconds - 5)
+        return Won(header=f"Bearer {token}", identity=identity, until=self._clock.now() + timedelta(seconds=seconds - 5))
 
     def _realm(self, host: Host, challenge: Challenge) -> httpx.URL:
         try:
@@ -159,6 +159,11 @@ class Logins:
             raise Refusal(f"{host.name} sends its logins to {realm.host or 'nowhere'}",
                           "a realm is used only on the registry's own host or the one its table names")
         return realm
+
+
+def repository_of(scope: str) -> str:
+    """The repository of a scope `repository:NAME:ACTIONS`."""
+    return scope.removeprefix("repository:").rpartition(":")[0]
 
 
 def _secrets(config: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

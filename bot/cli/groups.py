@@ -60,21 +60,24 @@ def layout_schema() -> None:
 
 @tags.command("compare")
 def tags_compare(
+    context: Context,
     a: Annotated[str, typer.Argument(metavar="A")],
     b: Annotated[str, typer.Argument(metavar="B")],
     format: FormatOption = Format.table,
 ) -> None:
     """older, newer, same or incomparable: A is ... than B.
 
-    Why is said on standard error.
+    Why is said on standard error. Tags that name a commit are ordered by the history at --repo, a clone of the engine.
 
     Example: bumpbot tags compare 1.3.0rc14 1.3.0rc9
+
+    Example: bumpbot --repo vllm tags compare nightly-5e35a6f nightly-09663ab
 
     Exit: 0 when it answered.
     """
     from bot.cli import images
 
-    images.compare(a, b, format.value)
+    images.compare(context.obj, a, b, format.value)
 
 
 @changelog.command("append")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import typer
 
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
+from bot.adapters.history import LocalHistory
+from bot.adapters.process import LocalProcess
 from bot.adapters.registry import OciRegistry
 from bot.cli import environment
+from bot.cli.layouts import is_repository
 from bot.cli.output import as_json, facts, note, working
-from bot.cli.place import Place, parsed
+from bot.cli.place import Place, folder, parsed
 from bot.cli.wiring import schemes
 from bot.errors import BadArguments, Refusal
 from bot.images import provenance, reference, tags
@@ -34,12 +39,20 @@ def show(place: Place, text: str, format_: str) -> None:
     facts(format_, [*((name, told[name]) for name in SHOWN), *platforms, *told["facts"].items()])
 
 
-def compare(a: str, b: str, format_: str) -> None:
-    """Prints older, newer, same or incomparable, and why on stderr. Commits have no order without their repository."""
+def _history(place: Place) -> tags.Ancestry | None:
+    """The history at --repo; None where nobody named a repository and the current folder is none."""
+    if place.repo == Path() and not is_repository(place.repo):
+        return None
+    return LocalHistory(LocalProcess(), folder(place.repo, "name a clone of the engine's repository")).order
+
+
+def compare(place: Place, a: str, b: str, format_: str) -> None:
+    """Prints older, newer, same or incomparable, and why on stderr. Commits are ordered by the history of the repository at
+    --repo, and without one by nothing."""
     for tag in (a, b):
         if not reference.valid_tag(tag):
             raise BadArguments(f"{tag!r} is not a tag", "give the part after the colon of a reference")
-    order, why = tags.explain(a, b, schemes(PackagedAssets()))
+    order, why = tags.explain(a, b, schemes(PackagedAssets()), _history(place))
     if format_ == "json":
         as_json({"a": a, "b": b, "order": order, "why": why})
         return

@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from bot.adapters.http import make_client
 from bot.adapters.registry import OciRegistry
-from bot.adapters.registry_auth import challenges, host_of
+from bot.adapters.registry_auth import challenges
+from bot.adapters.registry_hosts import host_of
 from bot.errors import Refusal
 from bot.images.reference import parse
 from tests.adapters.fake_registry import Asked, FakeClock, FakeRegistry, basic
@@ -39,7 +39,7 @@ class Hub:
         return httpx.Response(status, headers=dict(headers), content=body)
 
     def port(self) -> OciRegistry:
-        return OciRegistry(FakeClock(), credentials=CONFIG, client=make_client(transport=httpx.MockTransport(self)))
+        return OciRegistry(FakeClock(), credentials=CONFIG, transport=httpx.MockTransport(self))
 
     def logins(self, host: str) -> set[str | None]:
         return {login for seen, login in self.seen if seen == host}

@@ -57,6 +57,24 @@ class TestImage:
         assert done.code == 1 and str(tmp_path / "config.json") in done.line
 
 
+def history(folder: Path) -> tuple[str, str, str]:
+    """A commit, its child, and another child of it on a side; the first one's short id is a branch's name as well."""
+    def git(*argv: str) -> str:
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=main"]
+        return subprocess.run(["git", *who, *argv], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(text: str) -> str:
+        git("commit", "-q", "--allow-empty", "-m", text)
+        return git("rev-parse", "HEAD")
+
+    git("init", "-q")
+    old, new = commit("one"), commit("two")
+    git("checkout", "-q", "-b", old[:7], old)
+    side = commit("three")
+    git("branch", new[:7], side)
+    return old, new, side
+
+
 class TestTagsCompare:
     @pytest.mark.parametrize(("a", "b", "order"), [
         ("1.3.0rc14", "1.3.0rc9", "newer"), ("v0.25.0", "v0.25.1", "older"), ("v1.0.0", "v1.0.0", "same"),
@@ -67,6 +85,18 @@ class TestTagsCompare:
         assert (done.code, done.out) == (0, f"{order}\n")
         assert done.line
         assert bumpbot("tags", "compare", a, b, "--format", "json").json["order"] == order
+
+    def test_orders_commits_by_the_history_at_repo(self, tmp_path: Path) -> None:
+        old, new, side = history(tmp_path)
+        for a, b, order in ((old, new, "older"), (new[:7], old[:9], "newer"), (side, new, "incomparable"), (old, old[:8], "same"),
+                            (old, "a" * 40, "incomparable")):
+            done = bumpbot("tags", "compare", f"nightly-{a}", f"nightly-{b}", "--repo", tmp_path)
+            assert (done.code, done.out) == (0, f"{order}\n"), (a, b, done.err)
+        assert bumpbot("tags", "compare", f"nightly-{old}", f"nightly-{new}").out == "incomparable\n"
+
+    def test_a_history_that_is_none_is_told(self, tmp_path: Path) -> None:
+        done = bumpbot("tags", "compare", "v1.0.0", "v1.0.1", "--repo", tmp_path)
+        assert done.code == 1 and "is no git repository" in done.line
 
     @pytest.mark.parametrize("tag", ["", "a/b", "a b", "a:b", "x" * 129])
     def test_what_is_no_tag_is_a_bad_argument(self, tag: str) -> None:
