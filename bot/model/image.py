@@ -37,6 +37,23 @@ class Platform(Struct, frozen=True, kw_only=True):
     size: int
 
 
+class Held(Struct, frozen=True, kw_only=True):
+    """What a tag or digest names now, by one question: enough for a scan. `platforms` as the index lists them; None where
+    the registry answered without a body."""
+
+    digest: str
+    kind: Literal["index", "manifest"]
+    platforms: tuple[Platform, ...] | None
+    identity: str = "anonymous"
+
+
+class Sight(Struct, frozen=True, kw_only=True):
+    """A digest first seen under a tag, and when by our own clock."""
+
+    digest: str
+    at: datetime
+
+
 class ImageFacts(Struct, frozen=True, kw_only=True):
     """What an image says of itself, from labels and environment; None is not known."""
 
