@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from bot import layout as layouts
 from bot.baseline import freeze, join, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
-from bot.images import choose, provenance, reference
+from bot.images import judge, provenance, reference
+from bot.images.policy import Policy
 from bot.images.tags import Scheme
 from bot.layout import Layout
 from bot.model.bump import Plan, Subject
@@ -103,9 +104,9 @@ def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, 
                baseline: Baseline | None) -> Candidate:
     runner = recipe.points[0].runner if recipe.points else recipe.hardware
     fleet = layouts.hardware(layout, runner)
-    policy = choose.Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
-    found = choose.judge(old, new, policy, sources.schemes, measured=baseline.date if baseline else None)
-    if isinstance(found, choose.Declined):
+    policy = Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
+    found = judge.judge(old, new, policy, sources.schemes, measured=baseline.date if baseline else None)
+    if isinstance(found, judge.Declined):
         found.refuse()
     return found
 

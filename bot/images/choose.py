@@ -1,177 +1,207 @@
-"""Whether one image may take another's place, with the reasons; and which tags of a list come into question.
+"""Which tag of a repository takes a recipe's image's place, and one reason for each tag that does not.
 
-Nothing older is ever proposed, and nothing whose order is unknown unless the registry's own times say that it is
-younger. What loses, loses with a reason that a person can read.
+Only what tags and history prove orders here: a time of creation is the builder's word, and a release cut from an old branch
+is created later and holds less. One popular bot went from rc14 to rc9, another to any build when the current tag was
+missing from the list; so nothing is taken that is not newer than the current tag, nor anything older than another tag
+that holds the very bytes that run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NoReturn
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
+import msgspec
 from msgspec import Struct
 
-from bot.errors import Refusal
-from bot.images.provenance import contradiction, repushed
-from bot.images.reference import with_digest, with_style
-from bot.images.tags import Ancestry, Order, Scheme, TagFields, explain, fields, order
-from bot.model.image import Candidate, Resolved
+from bot.images import again, notes
+from bot.images.hints import answers
+from bot.images.offers import Current, Fault, Offer, days, fault, spoken
+from bot.images.policy import NOTHING, Policy, off_channel
+from bot.images.rank import Rank
+from bot.images.schemes import CUSTOM
+from bot.images.tags import Ancestry, Scheme
 from bot.model.outcome import Disposition
 
+__all__ = ["Choice", "Current", "Offer", "choose"]
 
-class Policy(Struct, frozen=True, kw_only=True):
-    """What a layout and a recipe allow. `allow`: registry/repository names; `platform`: `linux/arm64` as the hardware
-    needs it; `pin`: whether the fleet takes `tag@digest`; `free`: tag fields that may move (normally none);
-    `keep`: why this recipe's image stays as it is."""
-
-    allow: tuple[str, ...]
-    platform: str | None = None
-    pin: bool = True
-    free: frozenset[str] = frozenset()
-    keep: str | None = None
+# Tags without an order that are named one by one; the others are only said to be there.
+_NAMED = 3
 
 
-class Declined(Struct, frozen=True, kw_only=True):
-    """No candidate: by a disposition (nothing is wrong), or by a rule (`disposition` None) that a person is told."""
+class Choice(Struct, frozen=True, kw_only=True):
+    """The tag that wins, or why none does. `lost`: each other tag's reason; `unknown`: what could not be known about the
+    winner, or kept a tag from winning. A winner about which something is unknown is the one to ask the registry about, and
+    then to choose again."""
 
-    reason: str
-    hint: str = ""
+    winner: str | None = None
     disposition: Disposition | None = None
-
-    def refuse(self) -> NoReturn:
-        raise Refusal(self.reason, self.hint)
-
-
-class Survey(Struct, frozen=True, kw_only=True):
-    """Tags newer than the current one, the newest first where they order among themselves; and why the others lost."""
-
-    newest: tuple[str, ...]
-    lost: dict[str, str]
+    reasons: tuple[str, ...] = ()
+    lost: dict[str, str] = {}
+    unknown: tuple[str, ...] = ()
 
 
-def judge(current: Resolved, proposed: Resolved, policy: Policy, schemes: Iterable[Scheme],
-          ancestry: Ancestry | None = None, *, measured: str | None = None) -> Candidate | Declined:
-    """The candidate that `proposed` makes in place of `current`, or why it makes none.
+def choose(current: Current, offers: Sequence[Offer], policy: Policy, schemes: Iterable[Scheme],
+           ancestry: Ancestry | None = None, *, now: datetime) -> Choice:
+    """The newest offer that the policy takes in place of `current`.
 
-    `measured` is the baseline's ISO date: a push of the current tag after it is told on the candidate (`repushed`).
+    `offers` are all tags of the current image's repository, its own included, one each; bare tags will do, and then the
+    choice is by tags alone. The answer does not depend on their order, and an older tag added changes nothing.
     """
-    schemes = tuple(schemes)
-    declined = _not_allowed(proposed, policy) or _no_change(current, proposed, policy) or _no_platform(proposed, policy)
-    if declined:
-        return declined
-    found, why = _order(current, proposed, policy, schemes, ancestry)
-    if found != "newer":
-        return _not_newer(found, why, proposed)
-    notes = [f"newer ({why})", *_notes(current, proposed, schemes)]
-    moved = repushed(current, measured) if measured else None
-    if moved:
-        notes.append(f"the current tag was pushed again on {moved.date().isoformat()}: "
-                     "the baseline's bytes cannot be verified")
-    target = with_style(proposed.reference, current.reference)
-    text = with_digest(target, proposed.digest if policy.pin else target.digest).text
-    return Candidate(old=current, new=proposed, text=text, reasons=tuple(notes), repushed=moved)
+    told = {offer.tag: offer for offer in sorted(offers, key=lambda offer: (offer.tag, msgspec.json.encode(offer)))}
+    if (shut := _shut(current, policy)) is not None:
+        disposition, why = shut
+        return Choice(disposition=disposition, reasons=(why,), lost=dict.fromkeys(told.keys() - {current.tag}, why))
+    return _Choosing(current, told, policy, Rank(current.tag, told, schemes, ancestry, policy.free), now).choice()
 
 
-def survey(current: str, tags: Iterable[str], schemes: Iterable[Scheme], ancestry: Ancestry | None = None, *,
-           free: frozenset[str] = frozenset()) -> Survey:
-    """Which of a repository's tags may follow `current`. Several `newest` are tags that do not order among themselves.
-
-    The answer does not depend on the order of `tags`, and an older tag added to them changes nothing.
-    """
-    schemes = tuple(schemes)
-    now = fields(current, schemes)
-    told = {tag: fields(tag, schemes) for tag in sorted(set(tags) - {current})}
-    against = {tag: order(read, now, ancestry, free=free) for tag, read in told.items()}
-    lost = {tag: f"{found}: {why}" for tag, (found, why) in against.items() if found != "newer"}
-    newer = [tag for tag in told if tag not in lost]
-    best = _foremost(newer, told, ancestry, free)
-    for tag in newer:
-        if tag not in best:
-            lost[tag] = f"older than {_ahead(tag, best, told, ancestry, free)}"
-    return Survey(newest=tuple(best), lost=lost)
-
-
-def _foremost(newer: list[str], told: Mapping[str, TagFields], ancestry: Ancestry | None,
-              free: frozenset[str]) -> list[str]:
-    """The tags that no other one is newer than; usually one."""
-    best: list[str] = []
-    for tag in newer:
-        orders = {held: order(told[tag], told[held], ancestry, free=free)[0] for held in best}
-        if "older" not in orders.values():
-            best = [held for held in best if orders[held] != "newer"] + [tag]
-    return best
-
-
-def _ahead(tag: str, best: list[str], told: Mapping[str, TagFields], ancestry: Ancestry | None,
-           free: frozenset[str]) -> str:
-    """One of the foremost that is newer; `cu13` lies between `cu13.0` and `cu13.1`, which do not order, so perhaps none
-    is directly."""
-    return next((held for held in best if order(told[tag], told[held], ancestry, free=free)[0] == "older"), "another")
-
-
-def _not_allowed(proposed: Resolved, policy: Policy) -> Declined | None:
+def _shut(current: Current, policy: Policy) -> tuple[Disposition, str] | None:
     if policy.keep:
-        return Declined(reason=f"pinned: {policy.keep}", disposition=Disposition.PINNED)
-    if proposed.reference.name not in policy.allow:
-        return Declined(reason=f"{proposed.reference.name} is not on the layout's list of repositories",
-                        hint="a maintainer adds it under `allow`")
+        return Disposition.PINNED, f"pinned: {policy.keep}"
+    if current.reference.name not in policy.allow:
+        return Disposition.OBSERVED_ONLY, f"{current.reference.name} is not on the layout's list of repositories"
     return None
 
 
-def _no_change(current: Resolved, proposed: Resolved, policy: Policy) -> Declined | None:
-    if current.digest == proposed.digest:
-        return Declined(reason=f"{proposed.reference.text} is {current.digest}, which the recipe already runs",
-                        disposition=Disposition.ALREADY_CURRENT)
-    old, new = _child(current, policy.platform), _child(proposed, policy.platform)
-    if old is not None and old == new:
-        return Declined(reason=f"only other platforms changed; {policy.platform} is {old} in both",
-                        disposition=Disposition.ALREADY_CURRENT)
-    return None
+class _Choosing:
+    """One choice on its way. `able` are the tags that break no rule, `heads` those of them that none of them is newer than;
+    `anchors` are newer names of the bytes that run already; `unordered` could be newer, and nobody can tell."""
 
+    def __init__(self, current: Current, offers: Mapping[str, Offer], policy: Policy, rank: Rank, now: datetime) -> None:
+        self.current, self.offers, self.policy, self.rank, self.now = current, offers, policy, rank, now
+        self.own = offers.get(current.tag)
+        self.newer = rank.newer()
+        self.unordered = tuple(tag for tag in rank.unordered()
+                               if off_channel(rank.told[tag], rank.current, policy.channel) is None)
+        self.faults = {tag: found for tag in self.newer if (found := self._fault(tag)) is not None}
+        self.anchors = tuple(tag for tag, found in self.faults.items() if found.kind == "bytes")
+        for tag in self.newer:
+            if tag not in self.faults and (found := self._behind(tag)) is not None:
+                self.faults[tag] = found
+        self.able = tuple(tag for tag in self.newer if tag not in self.faults)
+        self.heads = rank.heads(self.able)
+        self.winner = self._settled()
 
-def _no_platform(proposed: Resolved, policy: Policy) -> Declined | None:
-    if policy.platform is None or _child(proposed, policy.platform) is not None:
+    def choice(self) -> Choice:
+        """The whole answer. A recipe that moved lately waits, whatever is newest."""
+        lost, unknown = self._lost(), self._unknown()
+        if again.moved_on(self.own, self.current):
+            self._own_tag(lost, unknown)
+        if self.winner and (wait := self._cadence()) is not None:
+            lost[self.winner], self.winner = wait, None
+        won = self.offers[self.winner] if self.winner else None
+        disposition = Disposition.ALREADY_CURRENT if won is None and self._rests(lost) else None
+        reasons = [*(self._won(won) if won else self._none(lost))]
+        reasons += notes.of_current(self.current, self.own is not None, self.policy, won)
+        reasons += [said] if (said := again.sentence(self.own, self.current, self.now)) else []
+        reasons += answers(self.policy.hints, self.current.tag, won, lost, self.rank)
+        unknown += notes.unknown(won, self.policy) if won else ()
+        if self.policy.cadence != NOTHING and self.current.moved is None:
+            unknown.append("when the recipe last moved")
+        return Choice(winner=self.winner, disposition=disposition, reasons=tuple(reasons), lost=dict(sorted(lost.items())),
+                      unknown=tuple(unknown))
+
+    def _fault(self, tag: str) -> Fault | None:
+        found = fault(self.offers[tag], self.current, self.policy, self.now)
+        if found is not None and found.kind == "bytes":
+            return found
+        why = off_channel(self.rank.told[tag], self.rank.current, self.policy.channel)
+        return Fault(reason=why, kind="line") if why else found
+
+    def _behind(self, tag: str) -> Fault | None:
+        for anchor in self.anchors:
+            found, why = self.rank.among(tag, anchor)
+            if found != "newer":
+                return Fault(reason=f"{found} ({why}) beside {anchor}, which holds the bytes that run", kind="line")
         return None
-    there = ", ".join(f"{p.os}/{p.architecture}" for p in proposed.platforms) or "none"
-    return Declined(reason=f"{proposed.reference.text} has no {policy.platform} (it has {there})",
-                    hint="the hardware needs that platform; choose an image that holds it")
 
+    def _settled(self) -> str | None:
+        """The one head; of several names of one build the one that is labelled as the current tag is, or any where all
+        are known to hold the same bytes."""
+        if len(self.heads) < 2:
+            return self.heads[0] if self.heads else None
+        if any(self.rank.among(self.heads[0], tag)[0] != "same" for tag in self.heads[1:]):
+            return None
+        alike = [tag for tag in self.heads if self.rank.like_current(tag)]
+        digests = {self.offers[tag].digest for tag in alike or self.heads}
+        return (alike or self.heads)[0] if len(alike) == 1 or (len(digests) == 1 and None not in digests) else None
 
-def _order(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple[Scheme, ...],
-           ancestry: Ancestry | None) -> tuple[Order, str]:
-    """By tags within one repository, else by the registry's times; a person reads which of the two it was."""
-    found: Order = "incomparable"
-    why = f"{proposed.reference.name} is another repository than {current.reference.name}"
-    if current.reference.name == proposed.reference.name:
-        old, new = current.reference.tag or "latest", proposed.reference.tag or "latest"
-        found, why = explain(new, old, schemes, ancestry, free=policy.free)
-    if found in ("older", "newer"):
-        return found, why
-    old_time, new_time = current.created, proposed.created
-    if old_time is None or new_time is None:
-        return "incomparable", f"{why}; a time of creation is not known"
-    if new_time == old_time:
-        return "incomparable", f"{why}; created at the same time"
-    told = "newer" if new_time > old_time else "older"
-    return told, f"{why}; created {new_time.date().isoformat()}, the current one {old_time.date().isoformat()}"
+    def _lost(self) -> dict[str, str]:
+        return {tag: self._reason(tag) for tag in self.rank.told if tag not in (self.current.tag, self.winner)}
 
+    def _reason(self, tag: str) -> str:
+        found, why = self.rank.against[tag]
+        if found != "newer":
+            return f"{found}: {why}"
+        ahead = (self.winner,) if self.winner else self.heads if tag in self.able else ()
+        for head in ahead:
+            found, why = self.rank.among(tag, head)
+            if found == "older":
+                return f"older than {head} ({why})"
+            if found == "same" and head == self.winner:
+                return f"the same build as {head} under other labels"
+        if tag in self.faults:
+            return self.faults[tag].reason
+        other = next(head for head in self.heads if head != tag)
+        return f"does not order against {other} ({self.rank.among(tag, other)[1]})"
 
-def _not_newer(found: Order, why: str, proposed: Resolved) -> Declined:
-    if found == "older":
-        return Declined(reason=f"{proposed.reference.text} is older than the current image ({why})",
-                        hint="an older image is never proposed; edit the recipe by hand to go back")
-    return Declined(reason=f"{proposed.reference.text} cannot be ordered against the current image ({why})",
-                    hint="name an image whose tag, history or time of creation says that it is newer")
+    def _unknown(self) -> list[str]:
+        """What kept a tag from winning that could have: an order nobody knows, facts nobody gave."""
+        rank, odd = self.rank, self.unordered
+        said = [f"whether {tag} is newer: {rank.against[tag][1]}" for tag in odd[:_NAMED]]
+        said += ["whether others are newer, for the same reasons"] if len(odd) > _NAMED else []
+        if rank.current.scheme == CUSTOM:
+            said.append(f"whether any tag is newer: no scheme reads {self.current.tag}")
+        if self.own is not None and self.own.digest is None and not self.winner:
+            said.append(f"which digest {self.current.tag} holds now")
+        known = {tag: found.unknown for tag, found in self.faults.items() if found.unknown}
+        ahead = [tag for tag in known if not self.winner or rank.among(tag, self.winner)[0] != "older"]
+        said += [f"of {tag}, {known[tag]}" for tag in rank.heads(ahead)]
+        return said
 
+    def _own_tag(self, lost: dict[str, str], unknown: list[str]) -> None:
+        """The recipe's tag holds other bytes now: they are the candidate when no newer tag is one."""
+        found = again.not_taken(self.own, self.current, self.policy, self.rank.current, self.now) if self.own else None
+        if found is not None and found.kind == "bytes":
+            return
+        if self.winner or self.heads:
+            lost[self.current.tag] = f"pushed again, and older than {self.winner or self.heads[0]}"
+        elif found is not None:
+            lost[self.current.tag] = found.reason
+            unknown += [found.unknown] if found.unknown else []
+        else:
+            self.winner = self.current.tag
 
-def _notes(current: Resolved, proposed: Resolved, schemes: tuple[Scheme, ...]) -> list[str]:
-    notes = []
-    if current.created and proposed.created and proposed.created < current.created:
-        notes.append(f"but created {proposed.created.date().isoformat()}, before the current image "
-                     f"({current.created.date().isoformat()})")
-    found = contradiction(proposed, schemes)
-    return notes + ([found] if found else [])
+    def _cadence(self) -> str | None:
+        if self.current.moved is None or self.current.moved + self.policy.cadence <= self.now:
+            return None
+        due = self.current.moved + self.policy.cadence
+        return (f"the recipe moved {spoken(self.current.moved)} and moves once in {days(self.policy.cadence)}: "
+                f"it waits until {spoken(due)}")
 
+    def _rests(self, lost: Mapping[str, str]) -> bool:
+        """Whether the newest there is runs already: no rule stands in the way of anything newer, and no order is missing."""
+        blocked = self.heads or self.unordered or self.current.tag in lost or self.rank.current.scheme == CUSTOM
+        return not blocked and all(found.kind != "rule" for found in self.faults.values())
 
-def _child(image: Resolved, platform: str | None) -> str | None:
-    return next((p.digest for p in image.platforms if f"{p.os}/{p.architecture}" == platform), None)
+    def _won(self, offer: Offer) -> list[str]:
+        if offer.tag == self.current.tag:
+            said = [f"{offer.tag} holds {offer.digest} now, the recipe runs {self.current.runs}, and no tag is newer"]
+        else:
+            said = [f"{offer.tag} is newer than {self.current.tag} ({self.rank.against[offer.tag][1]})"]
+            others = [tag for tag in self.heads if tag != offer.tag]
+            said += [f"{', '.join(others)}: the same build under other labels"] if others else []
+        return [*said, *notes.of_winner(offer, self.current, self.policy, self.rank, self.now)]
+
+    def _none(self, lost: Mapping[str, str]) -> list[str]:
+        """Why nothing is taken, the nearest miss first."""
+        if len(self.heads) > 1:
+            why = self.rank.among(*self.heads[:2])[1]
+            return [f"{', '.join(self.heads)} are newer and do not order among themselves ({why}): none is taken"]
+        near = self.heads or self.rank.heads([tag for tag, found in self.faults.items() if found.kind == "rule"])
+        said = [f"{tag} is newer and not taken: {lost[tag]}" for tag in near]
+        said += [f"{self.current.tag} was pushed again: {lost[self.current.tag]}"] if self.current.tag in lost else []
+        said += [f"{tag} holds the bytes that run already" for tag in self.anchors]
+        if self.unordered or self.rank.current.scheme == CUSTOM:
+            said.append(f"not everything in the repository can be ordered against {self.current.tag}")
+        return said or [f"nothing in the repository follows {self.current.tag}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Literal
 
@@ -42,10 +42,15 @@ def contradiction(image: Resolved, schemes: Iterable[Scheme]) -> str | None:
     label, tagged = image.labels.get(REVISION, "").strip().lower(), str(told.get("commit", ""))
     if tagged and _HASH.fullmatch(label) and not label.startswith(tagged) and not tagged.startswith(label):
         return f"the tag says commit {tagged}, the label says {label}"
+    return other_day(told, image.created)
+
+
+def other_day(told: Mapping[str, str | int], created: datetime | None) -> str | None:
+    """What a tag's own day says against the time of creation; None when they agree or one of them is not known."""
     day = str(told.get("date", "--"))
-    if image.created is None or day.startswith("--"):
+    if created is None or day.startswith("--"):
         return None
-    made = image.created.date()
+    made = created.date()
     apart = abs((made - date.fromisoformat(day)).days)
     return f"the tag says {day}, the image was created on {made.isoformat()}" if apart > 2 else None
 

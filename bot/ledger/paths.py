@@ -12,6 +12,7 @@ from bot.model.ledger import Snapshot
 BRANCH = "bumpbot/ledger"
 OPEN_BUMPS = "caps/open.json"
 NEXT = "next"
+SEEN = "seen"
 ONCE = ("bumps/", "ended/", "memory/", "results/")
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
 _ENTRY = re.compile(r"(?:bumps|ended/\d{4})/(?P<bump>[^/]+)/(?P<n>[1-9]\d{0,8})\.json")
@@ -38,6 +39,11 @@ def next_path(recipe: str) -> str:
 def day_path(cluster: str, day: date) -> str:
     """The file of a cluster's GPU-hours on one day (`DaySpent`)."""
     return _named(_named("caps", cluster).removesuffix(".json"), day.isoformat())
+
+
+def seen_path(registry: str, repository: str) -> str:
+    """The file that says what a repository's tags held when we looked (`Seen`)."""
+    return _named(_named(SEEN, registry).removesuffix(".json"), repository)
 
 
 def memory_path(name: str) -> str:

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 from bot.model.action import Action, Result
 from bot.model.bump import Bump
 from bot.model.event import Event
+from bot.model.image import Sight
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 WakeId = Annotated[str, Meta(pattern="^[0-9A-Za-z][0-9A-Za-z._-]{0,79}$")]
@@ -115,6 +116,12 @@ class DaySpent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`caps/<cluster>/<day>.json`: GPU-hours promised or spent on that day, by bump."""
 
     gpu_hours: dict[str, Annotated[float, Meta(ge=0)]] = {}
+
+
+class Seen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`seen/<registry>/<repository>.json`: what each tag held at our own looks, oldest first; the last is what it holds now."""
+
+    tags: dict[str, tuple[Sight, ...]] = {}
 
 
 class Difference(Struct, frozen=True, kw_only=True):

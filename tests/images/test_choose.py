@@ -1,167 +1,218 @@
-"""Which image may take another's place, which may not, and what is said either way."""
+"""Which tag takes an image's place, by which rule, and what is said of every other."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from bot.errors import BadInput, Refusal
-from bot.images.choose import Declined, Policy, judge, survey
-from bot.images.provenance import REVISION, commit_of, contradiction, repushed, settle
-from bot.images.reference import parse
-from bot.images.tags import compare, read
-from bot.model.image import Candidate, Platform, Resolved
 from bot.model.outcome import Disposition
+from bot.model.policy import Hint
+from tests.images.offered import NOW, ago, chosen, current, digest, offer
 
-SCHEMES = read((Path(__file__).parents[2] / "bot" / "knowledge" / "tags.yaml").read_text(encoding="utf-8"))
-DAY = datetime(2026, 8, 17, 9, tzinfo=UTC)
-POLICY = Policy(allow=("docker.io/vllm/vllm-openai", "nvcr.io/nvidia/x"), platform="linux/arm64")
-
-
-def digest(seed: str) -> str:
-    return "sha256:" + (seed * 64)[:64]
+DAY = timedelta(days=1)
 
 
-def image(text: str, seed: str, *, created: datetime | None = DAY, arches=("amd64", "arm64"), children: str = "",
-          **facts) -> Resolved:
-    children = children or seed
-    platforms = tuple(Platform(os="linux", architecture=arch, digest=digest(children + arch[:1].replace("m", "")), size=1)
-                      for arch in arches)
-    return Resolved(reference=parse(text), kind="index", digest=digest(seed), platforms=platforms, created=created, **facts)
-
-
-CURRENT = image("vllm/vllm-openai:v0.25.1", "1")
-NEWER = image("vllm/vllm-openai:v0.27.1", "2", created=DAY + timedelta(days=9))
-
-
-def judged(new: Resolved, *, old: Resolved = CURRENT, policy: Policy = POLICY, **more) -> Candidate | Declined:
-    return judge(old, new, policy, SCHEMES, **more)
-
-
-class TestACandidate:
-    def test_is_pinned_and_says_what_makes_it_newer(self):
-        found = judged(NEWER)
-        assert isinstance(found, Candidate)
-        assert found.text == f"vllm/vllm-openai:v0.27.1@{digest('2')}"
-        assert found.reasons == ("newer (version: 0.27.1, 0.25.1)",)
-
-    def test_stays_without_a_digest_where_the_fleet_takes_none(self):
-        assert judged(NEWER, policy=replace(POLICY, pin=False)).text == "vllm/vllm-openai:v0.27.1"
-
-    def test_is_spelt_as_the_recipe_spells_its_image(self):
-        old = image("nvcr.io#nvidia/x:1.3.0rc9", "1")
-        assert judged(image("nvcr.io/nvidia/x:1.3.0rc14", "2"), old=old).text == f"nvcr.io#nvidia/x:1.3.0rc14@{digest('2')}"
-
-    def test_of_a_moved_tag_is_ordered_by_creation(self):
-        found = judged(image("vllm/vllm-openai:v0.25.1", "2", created=DAY + timedelta(days=1)))
-        assert isinstance(found, Candidate) and "created 2026-08-18" in found.reasons[0]
-
-    def test_of_a_commit_tag_is_ordered_by_creation_when_no_history_is_given(self):
-        old = image("vllm/vllm-openai:nightly-dev-arm64-cu13.0.1-75c2eef", "1")
-        new = image("vllm/vllm-openai:nightly-dev-arm64-cu13-3696c77", "2", created=DAY + timedelta(days=15))
-        found = judged(new, old=old)
-        assert isinstance(found, Candidate) and "only by a repository's history" in found.reasons[0]
-
-    def test_tells_that_the_baselines_tag_was_pushed_again(self):
-        old = replace(CURRENT, pushed=datetime(2026, 9, 3, tzinfo=UTC))
-        found = judged(NEWER, old=old, measured="2026-08-21")
-        assert found.repushed == old.pushed and "cannot be verified" in found.reasons[-1]
-
-    def test_tells_a_contradiction_of_tag_and_time(self):
-        found = judged(image("vllm/vllm-openai:v0.27.1", "2", created=DAY - timedelta(days=9)))
-        assert "created 2026-08-08, before the current image" in found.reasons[1]
-
-
-class TestNoCandidate:
-    def test_when_the_bytes_are_the_same(self):
-        found = judged(replace(NEWER, digest=CURRENT.digest))
-        assert found.disposition is Disposition.ALREADY_CURRENT
-
-    def test_when_only_other_platforms_changed(self):
-        found = judged(image("vllm/vllm-openai:v0.27.1", "2", children="1"))
-        assert found.disposition is Disposition.ALREADY_CURRENT and "linux/arm64" in found.reason
-
-    def test_when_the_recipe_is_pinned_with_a_reason(self):
-        found = judged(NEWER, policy=replace(POLICY, keep="waits for a kernel"))
-        assert found.disposition is Disposition.PINNED and "kernel" in found.reason
-
-    @pytest.mark.parametrize(("new", "said"), [
-        (image("lmsysorg/sglang:v0.27.1", "2"), "not on the layout's list"),
-        (image("vllm/vllm-openai:v0.27.1", "2", arches=("amd64",)), "has no linux/arm64 (it has linux/amd64)"),
-        (image("vllm/vllm-openai:v0.24.0", "2", created=DAY + timedelta(days=30)), "older than the current"),
-        (image("vllm/vllm-openai:kimi-k3", "2", created=None), "cannot be ordered"),
-        (image("vllm/vllm-openai:kimi-k3", "2", created=DAY), "cannot be ordered"),
-        (image("vllm/vllm-openai:kimi-k3", "2", created=DAY - timedelta(1)), "older than the current"),
+class TestTheNewestTag:
+    @pytest.mark.parametrize(("now", "tags", "winner"), [
+        ("1.3.0rc9", ["1.3.0rc14", "1.3.0rc2"], "1.3.0rc14"),
+        ("1.3.0rc14", ["1.3.0rc9"], None),
+        ("1.3.0rc18", ["1.3.0rc22.post1", "1.3.0rc22"], "1.3.0rc22.post1"),
+        ("1.3.0rc18", ["1.3.0rc22", "1.3.0"], "1.3.0"),
+        ("v0.5.16-cu130", ["v0.5.17-cu129", "v0.5.17-cu131", "v0.5.17"], None),
+        ("v0.5.16-cu130", ["v0.5.17-cu129", "v0.5.17-cu130"], "v0.5.17-cu130"),
+        ("v0.5.12-rocm700-mi30x", ["v0.5.19-rocm700-mi35x", "v0.5.19-rocm720-mi30x"], None),
+        ("v0.5.12-rocm700-mi30x", ["v0.5.19-rocm700-mi35x", "v0.5.19-rocm700-mi30x"], "v0.5.19-rocm700-mi30x"),
+        ("v0.5.16-rocm720-mi35x-20260730", ["v0.5.17-rocm720-mi35x", "v0.5.16-rocm720-mi35x-20260802"],
+         "v0.5.16-rocm720-mi35x-20260802"),
+        ("nightly-dev-cu13-20260721-8905cbd4", ["nightly-dev-cu13-20260908-20ca564b", "nightly-dev-20260909-8874c51a"],
+         "nightly-dev-cu13-20260908-20ca564b"),
+        ("dev-cu13-20260721-8905cbd4", ["nightly-dev-cu13-20260908-20ca564b"], None),
+        ("kimi-k3", ["kimi-k4", "v0.5.17"], None),
     ])
-    def test_by_a_rule_that_a_person_hears_of(self, new, said):
-        found = judged(new)
-        assert isinstance(found, Declined) and found.disposition is None
-        with pytest.raises(Refusal, match=said.replace("(", r"\(").replace(")", r"\)")) as caught:
-            found.refuse()
-        assert caught.value.hint
+    def test_on_the_current_ones_own_line_wins(self, now: str, tags: list[str], winner: str | None) -> None:
+        assert chosen(now, [now, *tags]).winner == winner
+
+    def test_says_why_it_won_and_one_reason_for_each_other(self) -> None:
+        found = chosen("v0.5.14-cu130", ["v0.5.14-cu130", "v0.5.17-cu130", "v0.5.16-cu130", "v0.5.9-cu130", "v0.5.17-cu129",
+                                         "kimi-k3"])
+        assert found.reasons[0] == "v0.5.17-cu130 is newer than v0.5.14-cu130 (version: 0.5.17, 0.5.14)"
+        assert found.lost == {
+            "kimi-k3": "incomparable: no scheme reads kimi-k3",
+            "v0.5.16-cu130": "older than v0.5.17-cu130 (version: 0.5.16, 0.5.17)",
+            "v0.5.17-cu129": "incomparable: cuda differs: 12.9, 13.0",
+            "v0.5.9-cu130": "older: version: 0.5.9, 0.5.14",
+        }
+
+    def test_by_tags_alone_is_the_next_to_ask_about(self) -> None:
+        found = chosen("v1.0.0", ["v1.0.0", "v1.1.0"], platform="linux/arm64")
+        assert found.winner == "v1.1.0"
+        assert found.unknown == ("which digest v1.1.0 holds", "whether v1.1.0 holds linux/arm64",
+                                 "when v1.1.0 appeared: no first sight yet")
+        asked = chosen("v1.0.0", ["v1.0.0", offer("v1.1.0", ("a", 3))], platform="linux/arm64")
+        assert (asked.winner, asked.unknown) == ("v1.1.0", ()) and "holds linux/arm64" in asked.reasons
+
+    def test_may_leave_a_platform_field_that_the_policy_frees_and_prefers_the_current_one(self) -> None:
+        free = frozenset({"cuda"})
+        found = chosen("v0.5.16-cu130", ["v0.5.17-cu129", "v0.5.17-cu130", "v0.5.17-cu131"], free=free)
+        assert found.winner == "v0.5.17-cu130"
+        assert found.lost["v0.5.17-cu129"] == "the same build as v0.5.17-cu130 under other labels"
+        assert chosen("v0.5.16-cu130", ["v0.5.17-cu129"], free=free).winner == "v0.5.17-cu129"
+        assert chosen("v0.5.16-cu130", ["v0.5.17-cu129", "v0.5.17-cu131"], free=free).winner is None
+
+    def test_that_has_no_order_with_another_is_not_taken_and_both_are_named(self) -> None:
+        two = ["nightly-dev-cu13-20260908-20ca564b", "nightly-dev-cu13-20260908-4358a161"]
+        found = chosen("nightly-dev-cu13-20260721-8905cbd4", [*two, "nightly-dev-cu13-20260801-aaaaaaa1"])
+        assert (found.winner, found.disposition) == (None, None)
+        assert found.reasons[0].startswith(f"{two[0]}, {two[1]} are newer and do not order among themselves")
+        assert found.lost[two[0]].startswith(f"does not order against {two[1]}")
+        assert found.lost["nightly-dev-cu13-20260801-aaaaaaa1"].startswith(f"older than {two[0]}")
+
+    def test_of_a_commit_is_found_by_history_and_without_it_by_nothing(self) -> None:
+        old, new = "nightly-dev-arm64-cu13.0.1-75c2eef", "nightly-dev-arm64-cu13-3696c77"
+        blind = chosen(old, [old, new])
+        assert (blind.winner, blind.disposition) == (None, None)
+        assert "ordered only by a repository's history" in blind.lost[new]
+        assert blind.unknown[0].startswith(f"whether {new} is newer: commits")
+
+        def history(a: str, b: str) -> str:
+            return "newer" if (a, b) == ("3696c77", "75c2eef") else "older"
+
+        assert chosen(old, [old, new], ancestry=history).winner == new
+
+    def test_missing_from_the_list_sends_nobody_back(self) -> None:
+        found = chosen("v0.5.16-cu130", ["v0.5.9-cu130", "v0.5.12-cu130"])
+        assert found.winner is None
+        assert "v0.5.16-cu130, which the recipe runs, is not among the registry's tags" in found.reasons
 
 
-TAGS = st.lists(st.sampled_from([
-    "v0.5.8-cu130", "v0.5.12-cu130", "v0.5.14-cu130", "v0.5.15.post1-cu130", "v0.5.16-cu130", "v0.5.17-cu130", "v0.5.17",
-    "v0.5.17-cu129", "v0.5.16rc9-cu130", "v0.5.16rc14-cu130", "nightly-dev-cu13-20260721-8905cbd4", "latest", "kimi-k3",
-]), max_size=10)
+class TestTheChannel:
+    TAGS = ("v0.5.16", "v0.5.17", "v0.5.18rc1", "v0.5.18-dev.2", "nightly-20260908")
+
+    @pytest.mark.parametrize(("channel", "now", "winner"), [
+        ("stable", "v0.5.16", "v0.5.17"), ("lineage", "v0.5.16", "v0.5.17"), ("nightly", "v0.5.16", None),
+        ("lineage", "v0.5.16rc2", "v0.5.18rc1"), ("stable", "v0.5.16rc2", "v0.5.17"),
+        ("nightly", "nightly-20260801", "nightly-20260908"), ("stable", "nightly-20260801", None),
+        ("lineage", "v0.5.15-dev.1", "v0.5.18rc1"),
+    ])
+    def test_decides_which_kind_of_tag_is_taken(self, channel: str, now: str, winner: str | None) -> None:
+        assert chosen(now, self.TAGS, channel=channel).winner == winner
+
+    def test_says_of_what_kind_the_others_are(self) -> None:
+        assert chosen("v0.5.16", self.TAGS, channel="stable").lost["v0.5.18rc1"] == (
+            "a release candidate, and the policy takes releases only")
+
+    def test_that_offers_nothing_newer_leaves_the_recipe_where_it_is(self) -> None:
+        assert chosen("v0.5.17", self.TAGS, channel="stable").disposition is Disposition.ALREADY_CURRENT
+
+    def test_pinned_moves_nothing_and_gives_its_reason(self) -> None:
+        found = chosen("v0.5.16", self.TAGS, keep="waits for a kernel")
+        assert (found.winner, found.disposition) == (None, Disposition.PINNED)
+        assert found.reasons == ("pinned: waits for a kernel",) and set(found.lost) == set(self.TAGS) - {"v0.5.16"}
+
+    def test_nothing_is_taken_from_a_repository_that_is_not_on_the_list(self) -> None:
+        found = chosen("v0.5.16", self.TAGS, allow=("docker.io/vllm/vllm-openai",))
+        assert found.disposition is Disposition.OBSERVED_ONLY and "not on the layout's list" in found.reasons[0]
 
 
-class TestASurvey:
-    @given(TAGS, st.randoms(use_true_random=False))
-    def test_is_stable_under_shuffling_and_never_older(self, tags, random):
-        current = "v0.5.14-cu130"
-        found = survey(current, tags, SCHEMES)
-        mixed = list(tags)
-        random.shuffle(mixed)
-        assert survey(current, mixed, SCHEMES) == found
-        assert all(compare(tag, current, SCHEMES) == "newer" for tag in found.newest)
-        assert set(found.lost) | set(found.newest) == set(tags) - {current}
+class TestWaiting:
+    TWO = ("v1.0.0", offer("v1.1.0", ("a", 3)), offer("v1.2.0", ("b", 1)))
 
-    @given(TAGS)
-    def test_an_older_tag_added_changes_nothing_but_its_own_reason(self, tags):
-        before, after = (survey("v0.5.14-cu130", more, SCHEMES) for more in (tags, [*tags, "v0.5.9-cu130"]))
-        assert after.newest == before.newest
-        assert after.lost == {**before.lost, "v0.5.9-cu130": "older: version: 0.5.9, 0.5.14"}
+    def test_for_an_age_counts_from_our_own_first_sight_and_the_older_tag_goes_first(self) -> None:
+        found = chosen("v1.0.0", self.TWO, minimum_age=2 * DAY)
+        assert found.winner == "v1.1.0" and "first seen by us 2026-09-07 12:00 UTC" in found.reasons
+        assert found.lost["v1.2.0"] == "first seen by us 2026-09-09 12:00 UTC; it waits 2 days, until 2026-09-11 12:00 UTC"
+        assert chosen("v1.0.0", self.TWO, minimum_age=2 * DAY, at=NOW + DAY).winner == "v1.2.0"
 
-    def test_says_why_each_other_lost(self):
-        found = survey("v0.5.14-cu130", ["v0.5.17-cu130", "v0.5.16-cu130", "v0.5.17-cu129", "kimi-k3"], SCHEMES)
-        assert found.newest == ("v0.5.17-cu130",)
-        assert found.lost == {"v0.5.16-cu130": "older than v0.5.17-cu130", "kimi-k3": "incomparable: no scheme reads kimi-k3",
-                              "v0.5.17-cu129": "incomparable: cuda differs: 12.9, 13.0"}
+    def test_for_an_age_is_not_shortened_by_the_images_own_word(self) -> None:
+        old = offer("v1.1.0", ("a", 1), created=ago(400))
+        found = chosen("v1.0.0", [old], minimum_age=2 * DAY)
+        assert found.winner is None and found.disposition is None
+        assert found.reasons[0].startswith("v1.1.0 is newer and not taken: first seen by us 2026-09-09")
 
-    def test_does_not_propose_rc9_after_rc14(self):
-        assert survey("1.3.0rc14", ["1.3.0rc9", "1.3.0rc2"], SCHEMES).newest == ()
+    def test_begins_at_the_first_look(self) -> None:
+        found = chosen("v1.0.0", [offer("v1.1.0", digest=digest("a"))], minimum_age=2 * DAY)
+        assert found.winner is None and "it waits 2 days from now" in found.lost["v1.1.0"]
+        assert found.unknown == ("of v1.1.0, when it appeared: we had not seen it before",)
+
+    def test_begins_anew_with_other_bytes_under_the_same_tag(self) -> None:
+        assert chosen("v1.0.0", [offer("v1.1.0", ("a", 9), ("b", 1))], minimum_age=2 * DAY).winner is None
+        moved_now = offer("v1.1.0", ("a", 9), digest=digest("b"))
+        assert "2026-09-10 12:00" in chosen("v1.0.0", [moved_now], minimum_age=2 * DAY).lost["v1.1.0"]
+
+    def test_for_quiet_folds_several_pushes_into_one(self) -> None:
+        rebuilt = offer("v1.1.0", ("a", 9), ("b", 4), ("c", 3), ("d", 2))
+        assert chosen("v1.0.0", [rebuilt], quiet=3 * DAY).lost["v1.1.0"] == (
+            "pushed again 2026-09-08 12:00 UTC; it waits 3 days, until 2026-09-11 12:00 UTC")
+        found = chosen("v1.0.0", [rebuilt], quiet=2 * DAY)
+        assert found.winner == "v1.1.0"
+        assert any("3 pushes since 2026-09-06 are taken as one" in reason for reason in found.reasons)
+        assert chosen("v1.0.0", [offer("v1.1.0", ("a", 1))], quiet=3 * DAY).winner == "v1.1.0"
+
+    def test_for_its_turn_holds_the_recipe_whatever_is_newest(self) -> None:
+        lately, long_ago = (current("v1.0.0", moved=ago(days)) for days in (2, 8))
+        found = chosen(lately, self.TWO, cadence=7 * DAY)
+        assert (found.winner, found.disposition) == (None, None)
+        assert found.lost["v1.2.0"] == ("the recipe moved 2026-09-08 12:00 UTC and moves once in 7 days: "
+                                        "it waits until 2026-09-15 12:00 UTC")
+        assert chosen(long_ago, self.TWO, cadence=7 * DAY).winner == "v1.2.0"
+        assert "when the recipe last moved" in chosen("v1.0.0", self.TWO, cadence=7 * DAY).unknown
 
 
-class TestProvenance:
-    def test_is_the_label_before_the_tag(self):
-        tag = image("vllm/vllm-openai:nightly-dev-arm64-cu13-3696c77", "1")
-        assert commit_of(tag, SCHEMES) == ("3696c77", "tag")
-        labelled = replace(tag, labels={REVISION: "3696C77" + "0" * 33})
-        assert commit_of(labelled, SCHEMES) == ("3696c77" + "0" * 33, "label")
-        assert commit_of(CURRENT, SCHEMES) == (None, "none")
-        assert settle(labelled, SCHEMES).provenance == "label" and settle(labelled, SCHEMES).facts.commit.startswith("3696c77")
+class TestWhatTheImageHolds:
+    def test_a_platform_that_the_hardware_needs(self) -> None:
+        amd = offer("v1.2.0", ("b", 3), arches=("amd64",))
+        found = chosen("v1.0.0", [offer("v1.1.0", ("a", 3)), amd], platform="linux/arm64")
+        assert found.winner == "v1.1.0" and found.lost["v1.2.0"] == "has no linux/arm64 (it has linux/amd64)"
 
-    def test_a_label_that_is_no_hash_is_none(self):
-        assert commit_of(replace(CURRENT, labels={REVISION: "main"}), SCHEMES) == (None, "none")
+    FIX, BREAK = "b" * 40, "c" * 40
 
-    def test_tag_and_label_or_day_and_creation_may_contradict(self):
-        tag = image("x/y:nightly-dev-cu13-20260815-a5ba081f", "1", labels={REVISION: "b" * 40})
-        assert "label says" in contradiction(tag, SCHEMES)
-        assert contradiction(image("x/y:nightly-dev-cu13-20260815-a5ba081f", "1"), SCHEMES) is None
-        assert "created on 2026-08-17" in contradiction(image("x/y:nightly_202607231538", "1"), SCHEMES)
-        assert contradiction(image("x/y:dev-nightly-0101", "1"), SCHEMES) is None
+    @pytest.mark.parametrize(("contains", "winner", "said"), [
+        ({FIX: True, BREAK: False}, "v1.2.0", f"contains {FIX}"),
+        ({FIX: False, BREAK: False}, "v1.1.0", f"does not contain {FIX}, which it must"),
+        ({FIX: True, BREAK: True}, "v1.1.0", f"contains {BREAK}, which it must not"),
+        ({FIX: None, BREAK: False}, "v1.1.0", f"whether it contains {FIX}, which it must, is not known"),
+        ({FIX: True}, "v1.1.0", f"whether it contains {BREAK}, which it must not, is not known"),
+    ])
+    def test_commits_that_it_must_and_must_not_have(self, contains: dict, winner: str, said: str) -> None:
+        good = offer("v1.1.0", contains={self.FIX: True, self.BREAK: False})
+        found = chosen("v1.0.0", [good, offer("v1.2.0", contains=contains)], must_have=(self.FIX,), must_not_have=(self.BREAK,))
+        assert found.winner == winner
+        assert said in (found.reasons if winner == "v1.2.0" else (found.lost["v1.2.0"],))
+        assert any("v1.2.0" in line and "is not known" in line for line in found.unknown) == ("is not known" in said)
 
-    def test_a_push_counts_from_the_day_after_the_measurement(self):
-        pushed = replace(CURRENT, pushed=datetime(2026, 8, 21, 23, tzinfo=UTC))
-        assert repushed(pushed, "2026-08-21") is None
-        assert repushed(pushed, "2026-08-20") == pushed.pushed
-        assert repushed(CURRENT, "2026-08-20") is None
-        with pytest.raises(BadInput, match="yesterday"):
-            repushed(pushed, "yesterday")
+    def test_a_day_that_its_time_of_creation_contradicts(self) -> None:
+        odd = offer("nightly-dev-20260908-20ca564b", created=ago(100))
+        assert "the tag says 2026-09-08, the image was created on 2026-06-02" in chosen(
+            "nightly-dev-20260721-8905cbd4", [odd]).reasons
+
+    def test_no_digest_where_the_fleet_takes_none(self) -> None:
+        assert any("its tag alone" in reason for reason in chosen("v1.0.0", ["v1.1.0"], pin=False).reasons)
+
+
+class TestHints:
+    TAGS = ("v0.5.19-cu130", "v0.5.20-cu130", "v0.5.21rc1-cu130")
+
+    @pytest.mark.parametrize(("use", "said"), [
+        ("v0.5.20", "taken, v0.5.20-cu130 is it"), ("v0.5.19-cu130", "taken, v0.5.20-cu130 is newer (version: 0.5.20, 0.5.19)"),
+        ("v0.5.21rc1-cu130", "not taken, v0.5.20-cu130 is older (version: 0.5.20, 0.5.21rc1); v0.5.21rc1-cu130: "
+                             "a release candidate, and the current tag is a release"),
+        ("v0.6.0", "not taken, v0.5.20-cu130 is older (version: 0.5.20, 0.6.0); v0.6.0: the registry lists no such tag"),
+        ("kimi-k3", "not taken, v0.5.20-cu130 is not comparable (no scheme reads kimi-k3); kimi-k3: "
+                    "the registry lists no such tag"),
+    ])
+    def test_to_use_a_tag_or_newer_are_answered(self, use: str, said: str) -> None:
+        found = chosen("v0.5.18-cu130", self.TAGS, hints=(Hint(use=use, by="issue 7"),))
+        assert found.reasons[-1] == f"hint: {use} or newer (issue 7): {said}"
+
+    def test_are_fulfilled_by_an_image_that_runs_already(self) -> None:
+        found = chosen("v0.5.20-cu130", self.TAGS, hints=(Hint(use="v0.5.19"),))
+        assert found.reasons[-1].startswith("hint: v0.5.19 or newer: fulfilled already, v0.5.20-cu130 is newer")
+
+    @pytest.mark.parametrize(("contains", "said"), [
+        ({"b" * 40: True}, "taken, v2.0.0 contains it"), ({"b" * 40: False}, "not taken, v2.0.0 does not contain it"),
+        ({}, "not known of v2.0.0"),
+    ])
+    def test_to_retry_when_a_fix_is_in_are_answered(self, contains: dict, said: str) -> None:
+        found = chosen("v1.0.0", [offer("v2.0.0", contains=contains)], hints=(Hint(contains="b" * 40),))
+        assert found.winner == "v2.0.0" and found.reasons[-1] == f"hint: what contains {'b' * 40}: {said}"

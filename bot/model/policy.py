@@ -1,0 +1,48 @@
+"""What people write about how a recipe's image moves: the same keys in an own recipe and in a layout file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Channel = Literal["stable", "nightly", "lineage", "pinned"]
+Label = Literal["cuda", "rocm", "gpu", "arch", "os", "channel", "variant"]
+Text = Annotated[str, Meta(min_length=1)]
+Commit = Annotated[str, Meta(pattern="^[0-9a-f]{7,64}$")]
+Days = Annotated[float, Meta(ge=0, le=36500)]
+
+
+class Hint(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Somebody's word on which image to take: `use` this tag or a newer one, or one that `contains` this commit. It is
+    answered in the reasons and decides nothing; `by` says whose word it is."""
+
+    use: Annotated[str, Meta(description="a tag: use it or a newer one")] = ""
+    contains: Annotated[str, Meta(description="a commit: retry when an image contains it")] = ""
+    by: Annotated[str, Meta(description="who said so, or where it stands")] = ""
+
+
+class Wanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """How a recipe's image moves. A key left out is taken from the layout's `policies`, then its `policy`."""
+
+    channel: Annotated[Channel, Meta(description=(
+        "stable: releases only; nightly: nightlies only; lineage: the same kind of tag, where only version, date and commit "
+        "move; pinned: nothing moves, and `reason` says why"))] | UnsetType = UNSET
+    reason: Annotated[Text, Meta(description="why the recipe is pinned")] | UnsetType = UNSET
+    minimum_age_days: Annotated[Days, Meta(description="days since we first saw the image's bytes ourselves")] | UnsetType = UNSET
+    quiet_days: Annotated[Days, Meta(description=(
+        "days for which a tag that was pushed again must have held still"))] | UnsetType = UNSET
+    every_days: Annotated[Days, Meta(description="the recipe moves at most once in so many days")] | UnsetType = UNSET
+    must_have: Annotated[tuple[Commit, ...], Meta(description="commits that the image must contain")] | UnsetType = UNSET
+    must_not_have: Annotated[tuple[Commit, ...], Meta(description=(
+        "commits that the image must not contain"))] | UnsetType = UNSET
+    may_change: Annotated[tuple[Label, ...], Meta(description=(
+        "fields of the tag that may differ from the current one's, like cuda"))] | UnsetType = UNSET
+    hints: Annotated[tuple[Hint, ...], Meta(description=(
+        "images that somebody recommends; each is answered in the reasons"))] | UnsetType = UNSET
+
+    def over(self, other: Wanted) -> Wanted:
+        """These keys, and the other's where this one leaves one out."""
+        both = {name: getattr(self, name) if getattr(self, name) is not UNSET else getattr(other, name)
+                for name in self.__struct_fields__}
+        return Wanted(**both)
