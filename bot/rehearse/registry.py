@@ -1,9 +1,9 @@
 """A container registry on loopback, and the tag pages that Docker Hub keeps beside one.
 
 It speaks the distribution protocol as registries do: a Bearer challenge whose realm is on the same host, HEAD and GET
-of manifests by tag or digest with an ETag that a condition is checked against, config blobs, `tags/list` in pages
-linked by `Link`. An image is described, not stored (`registry.yaml`); its config and manifests are built from that and
-are served under the digest of their bytes.
+of manifests by tag or digest, config blobs, 304 to whoever has the content already, `tags/list` in pages linked by
+`Link`. An image is described, not stored (`registry.yaml`); its config and manifests are built from that and are served
+under the digest of their bytes.
 
 One exception is stated and not hidden. A scenario may declare the digest that a real tag had; no bytes that we could
 make up have that digest. Such a manifest is served under the declared digest, which `declared` lists, and whoever
@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from bot.rehearse.admission import Admission, refusal
+from bot.rehearse.hub import hub_page, page_size, platform_of
 from bot.rehearse.loopback import Loopback, Reply, Request, json_reply
 
 Digest = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}$")]
@@ -94,7 +95,7 @@ def build(image: ImageData) -> Content:
         top = manifests.pop(0)
     else:
         listed = [
-            {**_descriptor(made), "platform": _platform(name)}
+            {**_descriptor(made), "platform": platform_of(name)}
             for made, name in zip(manifests, image.platforms, strict=True)
         ]
         top = _stored(INDEX, _json({"schemaVersion": 2, "mediaType": INDEX, "manifests": listed}))
@@ -152,7 +153,8 @@ class LoopbackRegistry:
             return self.admission.token(request)
         hub = _HUB_PATH.match(request.path)
         if hub and hub["name"] in self._tags:
-            return self._hub(hub["name"], hub["tag"], request)
+            self.counts["hub"] += 1
+            return hub_page(self.url, hub["name"], self._tags[hub["name"]], hub["tag"], request)
         if request.path.rstrip("/") == "/v2":
             return self._ping(request)
         for kind, pattern, answer in (
@@ -188,89 +190,30 @@ class LoopbackRegistry:
             stored = self._tags[name][reference][1].top if reference in self._tags[name] else None
         if stored is None or stored.media not in (INDEX, MANIFEST):
             return _error(404, "MANIFEST_UNKNOWN", "manifest unknown")
-        headers = {"Content-Type": stored.media, "Docker-Content-Digest": stored.digest, "ETag": f'"{stored.digest}"'}
-        if request.headers.get("if-none-match") == headers["ETag"]:
-            self.counts["unchanged"] += 1
-            return Reply(status=304, headers=headers)
-        return Reply(body=stored.body, headers=headers)
+        return _content(stored, stored.media, request)
 
     def _blob(self, found: re.Match[str], request: Request) -> Reply:
         stored = self._objects.get((found["name"], found["digest"]))
         if stored is None:
             return _error(404, "BLOB_UNKNOWN", "blob unknown to registry")
-        return Reply(
-            body=stored.body,
-            headers={"Content-Type": "application/octet-stream", "Docker-Content-Digest": stored.digest},
-        )
+        return _content(stored, "application/octet-stream", request)
 
     def _tag_list(self, found: re.Match[str], request: Request) -> Reply:
         """Names in order, `n` a page, from after `last`: the order and the link are those of the distribution spec."""
-        name, size = found["name"], _size(request.query.get("n"), 100)
+        name, size = found["name"], page_size(request.query.get("n"), 100)
         names = sorted(tag for tag in self._tags[name] if tag > request.query.get("last", ""))
         page, rest = names[:size], names[size:]
         link = {"Link": f'</v2/{name}/tags/list?n={size}&last={page[-1]}>; rel="next"'} if rest and page else {}
         return json_reply({"name": name, "tags": page}, headers=link)
 
-    def _hub(self, name: str, tag: str | None, request: Request) -> Reply:
-        """Docker Hub's own pages: when a tag was last pushed, which the distribution protocol cannot tell."""
-        self.counts["hub"] += 1
-        if tag is not None:
-            held = self._tags[name].get(tag)
-            return json_reply(_hub_tag(tag, *held)) if held else json_reply({"message": "object not found"}, status=404)
-        size, page = _size(request.query.get("page_size"), 10), _size(request.query.get("page"), 1)
-        newest = sorted(self._tags[name].items(), key=lambda item: item[1][0].pushed, reverse=True)
-        shown = newest[(page - 1) * size : page * size]
-        more = (
-            f"{self.url}/v2/repositories/{name}/tags?page={page + 1}&page_size={size}"
-            if page * size < len(newest)
-            else None
-        )
-        return json_reply(
-            {
-                "count": len(newest),
-                "next": more,
-                "previous": None,
-                "results": [_hub_tag(word, *held) for word, held in shown],
-            }
-        )
-
-
-def _hub_tag(tag: str, image: ImageData, content: Content) -> dict[str, Any]:
-    pushed = image.pushed.isoformat().replace("+00:00", "Z")
-    inner = content.manifests or (content.top,)
-    return {
-        "name": tag,
-        "digest": content.top.digest,
-        "full_size": len(_LAYER_BYTES),
-        "last_updated": pushed,
-        "tag_last_pushed": pushed,
-        "tag_status": "active",
-        "media_type": content.top.media,
-        "images": [
-            {
-                **_platform(platform),
-                "digest": made.digest,
-                "size": len(made.body),
-                "status": "active",
-                "last_pushed": pushed,
-            }
-            for platform, made in zip(image.platforms, inner, strict=False)
-        ],
-    }
-
 
 def _config(image: ImageData, platform: str) -> dict[str, Any]:
     return {
-        **_platform(platform),
+        **platform_of(platform),
         "created": image.created.isoformat().replace("+00:00", "Z"),
         "config": {"Env": [f"{key}={value}" for key, value in image.env.items()], "Labels": dict(image.labels)},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(b"\0" * 1024).hexdigest()]},
     }
-
-
-def _platform(name: str) -> dict[str, str]:
-    system, architecture, *variant = name.split("/")
-    return {"architecture": architecture, "os": system, **({"variant": variant[0]} if variant else {})}
 
 
 def _stored(media: str, body: bytes) -> Stored:
@@ -285,8 +228,13 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _size(text: str | None, otherwise: int) -> int:
-    return int(text) if text and text.isdigit() and 0 < int(text) <= 1000 else otherwise
+def _content(stored: Stored, media: str, request: Request) -> Reply:
+    """Content with its digest for a validator, and 304 alone for who names it: docker-registry takes it bare or quoted,
+    and repeats no header."""
+    if request.headers.get("if-none-match") in (stored.digest, f'"{stored.digest}"'):
+        return Reply(status=304)
+    told = {"Content-Type": media, "Docker-Content-Digest": stored.digest, "ETag": f'"{stored.digest}"'}
+    return Reply(body=stored.body, headers=told)
 
 
 def _error(status: int, code: str, message: str) -> Reply:

@@ -89,6 +89,17 @@ class TestContent:
         assert {**head.headers, "date": ""} == {**got.headers, "date": ""}
         assert got.headers["content-type"] == MANIFEST
 
+    @pytest.mark.parametrize("method", ["GET", "HEAD"])
+    def test_who_names_the_digest_is_told_that_nothing_changed(self, registry: LoopbackRegistry, method: str) -> None:
+        held, url = token(registry), f"{registry.url}/v2/acme/engine/manifests/v1"
+        digest = httpx.head(url, headers=held).headers["docker-content-digest"]
+        assert httpx.head(url, headers=held).headers["etag"] == f'"{digest}"'
+        for known, status in ((f'"{digest}"', 304), (digest, 304), (f'W/"{digest}"', 200), (f'"{DECLARED}"', 200)):
+            again = httpx.request(method, url, headers={**held, "If-None-Match": known})
+            assert (again.status_code, bool(again.content)) == (status, status == 200 and method == "GET")
+        registry.push("acme/engine", "v1", image(20))
+        assert httpx.request(method, url, headers={**held, "If-None-Match": f'"{digest}"'}).status_code == 200
+
     def test_a_declared_digest_is_shown_and_said_to_be_declared(self, registry: LoopbackRegistry) -> None:
         held = token(registry)
         top = httpx.get(f"{registry.url}/v2/acme/engine/manifests/v3", headers=held)
