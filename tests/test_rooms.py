@@ -21,7 +21,7 @@ BOT = ROOT / "bot"
 
 BOTTOM = "model errors strict"
 PURE = "images upstream preflight recipe diagnose results baseline verdict budget commands layout doctor"
-MIDDLE = "plan ledger wake"
+MIDDLE = "plan scan ledger wake"
 
 # What a pure room may be given of the world: files of one revision, and the history of an upstream.
 GIVEN = "ports.Tree ports.Commits"
@@ -36,6 +36,7 @@ LAW = {
     "render": "model errors",
     "ports": "model errors",
     "plan": f"{BOTTOM} {PURE} decide render ports",
+    "scan": f"{BOTTOM} {PURE} ports",
     "ledger": f"{BOTTOM} {PURE} decide render ports",
     "wake": f"{BOTTOM} {PURE} decide render ports plan ledger",
     "adapters": f"{BOTTOM} {PURE} ports",

@@ -9,10 +9,11 @@ import typer
 
 from bot import __version__
 from bot.cli.groups import GROUPS
-from bot.cli.options import Context, Format, FormatOption, ImageOption, Paths, RecipeName, takes_many
+from bot.cli.options import Context, Format, FormatOption, ImageOption, Paths, RecipeName, Root, takes_many
 from bot.cli.place import Place
 
 app = typer.Typer(
+    cls=Root,
     help="Keeps the container images of GPU benchmark recipes current, and lets none in without proof.",
     epilog="Exit codes: 0 done; 1 refused, bad content in a file, or a verdict that is not good; 2 bad arguments; 3 the "
            "world did not answer. Data goes to standard output, everything else to standard error.",
@@ -36,7 +37,7 @@ def root(
     offline: Annotated[bool, typer.Option("--offline", help="ask nothing of any network")] = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")] = False,
 ) -> None:
-    """Global options come before the command."""
+    """Global options may stand anywhere."""
     context.obj = Place(repo, layout, offline)
 
 
@@ -62,6 +63,19 @@ def rehearse(
     from bot.cli import rehearse as command
 
     command.run(name, directory, past=as_it_happened, copying=copy, schema=schema, keep=keep, format_=format.value)
+
+
+@app.command()
+def scan(context: Context, format: FormatOption = Format.table) -> None:
+    """Each recipe's present image, what may take its place, and why.
+
+    Files are read, then each registry is asked; nothing is changed. With --offline only the files are read.
+
+    Example: bumpbot --repo DIR --layout inferencex --offline scan --format json
+    """
+    from bot.cli import scan as command
+
+    command.scan(context.obj, format.value)
 
 
 @app.command()

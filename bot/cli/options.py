@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 Context = typer.Context
 
@@ -31,6 +31,36 @@ Paths = list[Path]
 def group(help_: str) -> typer.Typer:
     """A command that only holds others."""
     return typer.Typer(help=help_, no_args_is_help=True, rich_markup_mode=None)
+
+
+# Global options, and whether each takes a value.
+GLOBAL = {"--repo": True, "--layout": True, "--offline": False}
+
+
+class Root(TyperGroup):
+    """All commands. Global options mean the same wherever they stand: people write them last, when they think of them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, hoisted(args))
+
+
+def hoisted(args: list[str]) -> list[str]:
+    """The words with the global options first, in their order. Behind `--` nothing is an option."""
+    end = args.index("--") if "--" in args else len(args)
+    first: list[str] = []
+    rest: list[str] = []
+    words = iter(args[:end])
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name not in GLOBAL:
+            rest.append(word)
+        elif not GLOBAL[name] or equals:
+            first.append(word)
+        elif (value := next(words, None)) is None:
+            return [*first, word]  # so that its own parser says what is missing
+        else:
+            first += [word, value]
+    return [*first, *rest, *args[end:]]
 
 
 def takes_many(*options: str) -> type[TyperCommand]:

@@ -1,0 +1,66 @@
+"""The command `scan`: every recipe, the image it runs, and what may take its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bot import layout as layouts
+from bot import scan as scans
+from bot.adapters.assets import PackagedAssets
+from bot.adapters.clock import SystemClock
+from bot.adapters.registry import OciRegistry
+from bot.cli import environment
+from bot.cli.layouts import layout_of, tree_of
+from bot.cli.output import as_json, note, table, working
+from bot.cli.place import Place
+from bot.cli.wiring import schemes
+from bot.errors import Unreachable
+from bot.images.policy import Policy
+from bot.images.schemes import CUSTOM
+from bot.layout import Layout
+from bot.model.scan import Scanned
+from bot.recipe.read import read
+from bot.recipe.shelf import Shelf
+
+HEADS = ("recipe", "image", "scheme", "candidate", "why")
+
+
+def scan(place: Place, format_: str) -> None:
+    """Reads every recipe, then asks each registry once for what it holds."""
+    assets, clock = PackagedAssets(), SystemClock()
+    layout, tree, known = layout_of(place, assets), Shelf(tree_of(place)), schemes(assets)
+    with working("reading the recipes"):
+        found = tuple(scans.recipes(tree, layout, known))
+    registry = None if place.offline else OciRegistry(clock, credentials=environment.docker_login())
+    sources = scans.Sources(registry=registry, schemes=known, now=clock.now(), policy=lambda key: _policy(tree, layout, key))
+    with working("asking the registries"):
+        scanned = scans.candidates(found, sources)
+    found = scanned.lines
+    if format_ == "json":
+        as_json(msgspec.to_builtins(found))
+    else:
+        table(format_, HEADS, [_row(one) for one in found])
+    note(_counted(found))
+    if not scanned.answered:
+        raise Unreachable("no registry answered", "the reasons stand beside each recipe")
+
+
+def _policy(tree: Shelf, layout: Layout, key: str) -> Policy:
+    recipe = read(tree, layout, key)
+    fleet = layouts.hardware(layout, recipe.points[0].runner if recipe.points else recipe.hardware)
+    return Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
+
+
+def _row(one: Scanned) -> tuple[str | None, ...]:
+    why = one.disposition.value if one.disposition else ""
+    told = "; ".join(part for part in (why, *one.reasons, *one.unknown) if part)
+    return one.recipe, one.image, one.scheme, one.candidate, told
+
+
+def _counted(found: Sequence[Scanned]) -> str:
+    images = len({one.image for one in found if one.image})
+    custom = sum(one.scheme == CUSTOM for one in found)
+    candidates = sum(one.candidate is not None for one in found)
+    return f"recipes: {len(found)}; distinct images: {images}; candidates: {candidates}; tags that no scheme reads: {custom}"
