@@ -1,4 +1,5 @@
-"""Registries that stories share: each kind is started when a story first asks for it and lives as long as the tests."""
+"""What the stories about registries begin with: ones of every kind that live as long as the tests, a fake that does what
+it is told, and a clock that moves when somebody waits."""
 
 from __future__ import annotations
 
@@ -7,11 +8,13 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.adapters.fake_registry import FakeClock, FakeRegistry, serving
 from tests.adapters.kinds import KINDS, Kind, Running, of
 
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Each kind is started when a story first asks for it."""
     with ExitStack() as stack:
         yield Running(stack, tmp_path_factory.mktemp("registries"))
 
@@ -20,3 +23,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def kind(request: pytest.FixtureRequest, running: Running) -> Kind:
     """Every kind in turn, or those that a class names."""
     return running[request.param]
+
+
+@pytest.fixture
+def registry():
+    with serving(FakeRegistry()) as running:
+        yield running
+
+
+@pytest.fixture
+def other():
+    with serving(FakeRegistry()) as running:
+        yield running
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
