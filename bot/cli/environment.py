@@ -47,6 +47,16 @@ def remote(name: str) -> str:
     return f"{_address('GITHUB_SERVER_URL', 'https://github.com')}/{name}.git"
 
 
+def cache() -> Path | None:
+    """Where answers of registries are kept between commands: BUMPBOT_CACHE, else the user's cache folder. None: nowhere, also
+    where BUMPBOT_CACHE says `none`."""
+    asked = word("BUMPBOT_CACHE")
+    if asked is not None:
+        return None if asked == "none" else Path(asked)
+    place = word("XDG_CACHE_HOME") or ((home := word("HOME")) and f"{home}/.cache")
+    return Path(place) / "bumpbot" if place and Path(place).is_absolute() else None
+
+
 def login() -> str:
     """The account under which the bot's comments and commits appear."""
     return word("BUMPBOT_LOGIN") or "bumpbot[bot]"

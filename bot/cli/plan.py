@@ -10,13 +10,12 @@ import typer
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.adapters.commits import GitHubCommits
-from bot.adapters.registry import OciRegistry
 from bot.cli import environment
 from bot.cli.files import matrix_of
 from bot.cli.layouts import layout_of, tree_of
 from bot.cli.output import as_json, report, working
 from bot.cli.place import Place, parsed
-from bot.cli.wiring import knowledge, limits, published, renderer
+from bot.cli.wiring import knowledge, limits, published, registry, renderer
 from bot.decide.report import proposal
 from bot.errors import BadArguments, Refusal
 from bot.images import reference
@@ -38,7 +37,7 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     known, layout, tree = knowledge(assets), layout_of(place, assets), tree_of(place)
     Shelf(tree).home(layout, recipe)
     sources = Sources(
-        tree=tree, registry=OciRegistry(clock, credentials=environment.docker_login()), schemes=known.schemes,
+        tree=tree, registry=registry(clock), schemes=known.schemes,
         commits=GitHubCommits(clock, base_url=environment.api(), token=environment.word("GITHUB_TOKEN")),
         published=published(clock, layout, known, lambda: tree),
     )

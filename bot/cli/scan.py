@@ -10,12 +10,10 @@ from bot import layout as layouts
 from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
-from bot.adapters.registry import OciRegistry
-from bot.cli import environment
 from bot.cli.layouts import layout_of, tree_of
 from bot.cli.output import as_json, note, table, working
 from bot.cli.place import Place
-from bot.cli.wiring import schemes
+from bot.cli.wiring import registry, schemes
 from bot.errors import Unreachable
 from bot.images.policy import Policy
 from bot.images.schemes import CUSTOM
@@ -33,8 +31,8 @@ def scan(place: Place, format_: str) -> None:
     layout, tree, known = layout_of(place, assets), Shelf(tree_of(place)), schemes(assets)
     with working("reading the recipes"):
         found = tuple(scans.recipes(tree, layout, known))
-    registry = None if place.offline else OciRegistry(clock, credentials=environment.docker_login())
-    sources = scans.Sources(registry=registry, schemes=known, now=clock.now(), policy=lambda key: _policy(tree, layout, key))
+    sources = scans.Sources(registry=None if place.offline else registry(clock), schemes=known, now=clock.now(),
+                            policy=lambda key: _policy(tree, layout, key))
     with working("asking the registries"):
         scanned = scans.candidates(found, sources)
     found = scanned.lines

@@ -11,6 +11,8 @@ from bot import strict
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.kept import FolderBaselines
 from bot.adapters.published import ApiSource, PublishedBaselines
+from bot.adapters.registry import OciRegistry
+from bot.cli import environment
 from bot.diagnose import known as known_repairs
 from bot.diagnose import signatures
 from bot.errors import BadInput
@@ -43,6 +45,11 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
         repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
     )
+
+
+def registry(clock: Clock) -> OciRegistry:
+    """Registries as the person at this machine may ask them, with the answers that were kept."""
+    return OciRegistry(clock, credentials=environment.docker_login(), cache=environment.cache())
 
 
 def schemes(assets: PackagedAssets) -> tuple[Scheme, ...]:

@@ -54,7 +54,7 @@ def bumpbot(*argv: str | Path, env: Mapping[str, str] | None = None, cwd: Path |
 @contextmanager
 def _at(cwd: Path | None, env: Mapping[str, str]) -> Any:
     before, here = dict(os.environ), os.getcwd()
-    os.environ.update(env)
+    os.environ.update({"BUMPBOT_CACHE": "none", **env})
     if cwd is not None:
         os.chdir(cwd)
     try:
