@@ -23,7 +23,8 @@ from bot.errors import BadInput, BumpbotError, Refusal, Unreachable
 from bot.model.image import Reference
 from bot.ports import Clock
 
-# Requests under way at once: a registry that hangs holds its own share of them and no more.
+# Questions to one registry and requests to all, under way at once: one that hangs holds its own share and no more, and
+# what the first ones learn of it (how to log in, that it is dead) is known to those that come after.
 PER_HOST, TOGETHER = 10, 40
 MAX_HOPS = 5
 MAX_TOKEN_ANSWER = 256_000
@@ -56,12 +57,13 @@ class Session:
         401, 403, 404, 429 and 5xx are errors of their own kinds."""
         what = f"{reference.text} at {host.name}"
         headers = {"Accept": accept} | ({"If-None-Match": validator} if validator else {})
-        try:
-            answer = await self._as_somebody(host, method, url, scope_of(reference), headers, limit, what)
-        except Busy as error:
-            self._patience.failed(host, error)
-            raise
-        self._patience.answered(host)
+        async with self._share[host.api]:
+            try:
+                answer = await self._as_somebody(host, method, url, scope_of(reference), headers, limit, what)
+            except Busy as error:
+                self._patience.failed(host, error)
+                raise
+            self._patience.answered(host)
         if answer.status == (304 if validator else None) or (answer.status == 405 and method == "HEAD"):
             return answer
         if answer.status == 405:
@@ -102,7 +104,7 @@ class Session:
 
     async def beside(self, url: str, limit: int) -> Answer:
         """A page beside a registry, asked for without any login; errors are those of `check`."""
-        async with self._share[url.partition("/v2/")[0]], self._together:
+        async with self._share[httpx.URL(url).host], self._together:
             return check(await fetch_async(self._client, "GET", url, limit=limit, total_s=self.total_s), plain(url))
 
     async def _as_somebody(self, host: Host, method: str, url: str, scope: str, headers: Mapping[str, str], limit: int,
@@ -204,7 +206,7 @@ class Session:
         return answer if answer.status in (401, 403) else check(answer, plain(url), now=self._now())
 
     async def _send(self, host: Host, method: str, url: str, headers: Mapping[str, str], limit: int) -> Answer:
-        async with self._share[host.api], self._together:
+        async with self._together:
             return await fetch_async(self._client, method, url, headers=headers, limit=limit, total_s=self.total_s)
 
     def _now(self) -> float:

@@ -161,6 +161,7 @@ def serving(registry: FakeRegistry) -> Iterator[FakeRegistry]:
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 64  # of ten connections at once five would wait a second for the kernel to knock again
 
         def handle_error(self, *_: Any) -> None:
             return  # a client that stops reading is what half of the tests are about

@@ -1,0 +1,258 @@
+"""What is kept between two scans: asked again in one conditional request, read back only where it is what it says, and
+nobody else's."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.http import Answer
+from bot.adapters.registry import OciRegistry
+from bot.adapters.registry_cache import Cache
+from bot.errors import BadInput, Refusal
+from bot.images.reference import parse
+from tests.adapters.fake_registry import basic, bearer, document, sha
+
+
+@pytest.fixture
+def scan(registry, clock, tmp_path):
+    """What a scan of one tag asks for and is told, by a client of its own each time; the registry's requests begin anew."""
+
+    def once(name: str = "a/b:v1", **options):
+        registry.asked.clear()
+        port = OciRegistry(clock, cache=tmp_path / "cache", **options)
+        reference = parse(f"{registry.netloc}/{name}")
+        return port.listings([reference])[reference.name], port.held([reference])[reference.text]
+
+    return once
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def users(registry, *names: str) -> list[dict]:
+    """Makes the registry ask for Basic; a config of Docker's for each of these users."""
+    known = {basic(name, "secret-word") for name in names}
+    registry.before = lambda asked: None if asked.login in known else (401, {"WWW-Authenticate": 'Basic realm="r"'}, b"")
+    return [{"auths": {registry.netloc: {"username": name, "password": "secret-word"}}} for name in names]
+
+
+class TestAWarmScan:
+    def test_is_one_conditional_request_an_image(self, registry, scan):
+        digest = registry.index("v1")
+        cold = scan()
+        assert [str(asked) for asked in registry.asked] == ["GET /v2/a/b/tags/list", "GET /v2/a/b/manifests/v1"]
+        assert scan() == cold and cold[1].digest == digest
+        assert [(str(asked), asked.headers["if-none-match"]) for asked in registry.asked] == [
+            ("GET /v2/a/b/manifests/v1", f'"{digest}"')]
+
+    def test_sees_a_tag_that_moved(self, registry, scan):
+        registry.index("v1")
+        before = scan()[1]
+        moved = registry.index("v1", ("arm64",))
+        assert scan()[1].digest == moved != before.digest
+        assert scan()[1].digest == moved and len(registry.asked) == 1
+
+    def test_lists_again_after_five_minutes_where_nothing_was_given_to_ask_with(self, registry, scan, clock):
+        registry.index("v1")
+        scan()
+        registry.index("v2")
+        clock.sleep(299)
+        assert scan()[0] == ("v1",)
+        clock.sleep(2)
+        assert scan()[0] == ("v1", "v2") and str(registry.asked[0]) == "GET /v2/a/b/tags/list"
+
+    def test_lists_again_where_the_clock_went_back(self, registry, scan, clock):
+        registry.index("v1")
+        scan()
+        registry.index("v2")
+        clock.sleep(-3600)
+        assert scan()[0] == ("v1", "v2")
+
+    def test_asks_for_a_listing_conditionally_where_the_registry_says_how(self, registry, scan):
+        registry.index("v1")
+        seen = []
+
+        def before(asked):
+            if not asked.path.endswith("/tags/list"):
+                return None
+            seen.append(asked.headers.get("if-none-match"))
+            return (304, {}, b"") if seen[-1] == '"7"' else (200, {"ETag": '"7"'}, document({"tags": ["v1"]}))
+
+        registry.before = before
+        assert scan()[0] == scan()[0] == ("v1",) and seen == [None, '"7"']
+
+    def test_takes_every_page_of_a_listing_from_where_it_lies(self, registry, scan):
+        registry.index("v1")
+        registry.before = lambda asked: None if "/manifests/" in asked.path else (
+            (200, {}, document({"tags": ["v2"]})) if "last=v1" in asked.query else
+            (200, {"Link": '</v2/a/b/tags/list?n=1&last=v1>; rel="next"'}, document({"tags": ["v1"]})))
+        assert scan()[0] == scan()[0] == ("v1", "v2") and len(registry.asked) == 1
+
+    def test_resolves_by_one_head_what_it_resolved_before(self, registry, clock, tmp_path):
+        registry.index("v1")
+        reference = parse(f"{registry.netloc}/a/b:v1")
+        first = OciRegistry(clock, cache=tmp_path).resolve(reference)
+        registry.asked.clear()
+        assert OciRegistry(clock, cache=tmp_path).resolve(reference) == first
+        assert [str(asked) for asked in registry.asked] == ["HEAD /v2/a/b/manifests/v1"]
+
+    def test_asks_anew_where_unchanged_comes_with_another_digest(self, registry, scan):
+        digest = registry.index("v1")
+        scan()
+        registry.before = lambda asked: (304, {"Docker-Content-Digest": "sha256:" + "1" * 64}, b"") if (
+            "if-none-match" in asked.headers) else None
+        assert scan()[1].digest == digest
+        assert [asked.headers.get("if-none-match") for asked in registry.asked] == [f'"{digest}"', None]
+
+    def test_without_a_cache_asks_for_everything(self, registry, clock):
+        registry.index("v1")
+        port, reference = OciRegistry(clock), parse(f"{registry.netloc}/a/b:v1")
+        port.held([reference])
+        port.held([reference])
+        assert [asked.headers.get("if-none-match") for asked in registry.asked] == [None, None]
+
+    def test_is_told_unchanged_only_where_it_asked(self, registry, clock):
+        registry.before = lambda asked: (304, {}, b"")
+        reference = parse(f"{registry.netloc}/a/b:v1")
+        assert isinstance(OciRegistry(clock).held([reference])[reference.text], Refusal)
+
+
+class TestWhatLiesThere:
+    @pytest.mark.parametrize("spoil", [lambda body: b"", lambda body: body[:-1] + b" ", lambda body: body * 2, lambda body: b"\xff" * 9_000_000])
+    @pytest.mark.parametrize("kind", ["notes", "bodies"])
+    def test_is_ignored_where_it_is_broken_and_mended(self, registry, scan, tmp_path, kind, spoil):
+        registry.index("v1")
+        cold = scan()
+        for path in files(tmp_path):
+            if path.parent.name == kind:
+                path.write_bytes(spoil(path.read_bytes()))
+        assert scan() == cold
+        assert [asked.headers.get("if-none-match") for asked in registry.asked] == [None, None]
+        assert scan() == cold and len(registry.asked) == 1
+
+    def test_is_ignored_where_it_is_the_answer_to_another_question(self, registry, scan, tmp_path):
+        registry.index("v1")
+        other = registry.index("v2", ("arm64",))
+        scan("a/b:v1"), scan("a/b:v2")
+        notes = {path: json.loads(path.read_bytes()) for path in files(tmp_path) if path.parent.name == "notes"}
+        ours, theirs = (next(path for path, note in notes.items() if note["url"].endswith(tag)) for tag in ("v1", "v2"))
+        ours.write_bytes(theirs.read_bytes())
+        assert scan("a/b:v1")[1].digest != other and len(registry.asked) == 1
+
+    def test_is_ignored_where_its_body_is_not_what_its_digest_names(self, registry, scan, tmp_path):
+        digest = registry.index("v1")
+        scan()
+        planted = document({"mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []})
+        for path in files(tmp_path):
+            if path.parent.name == "notes" and (note := json.loads(path.read_bytes()))["digest"]:
+                (tmp_path / "cache/registry-1/bodies" / sha(planted)[7:]).write_bytes(planted)
+                path.write_text(json.dumps({**note, "body": sha(planted)[7:]}))
+        held = scan()[1]
+        assert held.digest == digest and len(held.platforms) == 2
+
+    def test_is_no_answer_that_was_not_believed(self, registry, scan, tmp_path):
+        digest = registry.index("v1")
+        kind, body = registry.manifests[digest]
+        registry.manifests[digest] = (kind, body + b" ")
+        assert isinstance(scan()[1], BadInput)
+        registry.manifests[digest] = (kind, body)
+        assert scan()[1].digest == digest and registry.asked[-1].headers.get("if-none-match") is None
+
+    def test_is_nothing_where_others_can_write(self, registry, scan, tmp_path):
+        registry.index("v1")
+        folder = tmp_path / "cache" / "registry-1"
+        folder.mkdir(parents=True)
+        folder.chmod(0o777)
+        scan(), scan()
+        assert len(registry.asked) == 2 and files(tmp_path) == []
+
+    @pytest.mark.parametrize("kind", ["notes", "bodies"])
+    def test_stops_nobody_where_it_cannot_be_written(self, registry, scan, tmp_path, kind):
+        registry.index("v1")
+        (tmp_path / "cache" / "registry-1").mkdir(parents=True)
+        (tmp_path / "cache" / "registry-1" / kind).write_text("a file where a folder should be")
+        assert scan()[0] == ("v1",) and scan()[1].kind == "index"
+
+
+class TestWhoMayReadIt:
+    def test_not_another_user_nor_a_stranger(self, registry, scan):
+        registry.index("v1")
+        bot, cat = users(registry, "bot", "cat")
+        assert scan(credentials=bot)[1].identity == "bot"
+        for credentials in (cat, None):
+            registry.index("v2")
+            listed, held = scan(credentials=credentials)
+            assert isinstance(listed, Refusal) if credentials is None else listed == ("v1", "v2")
+            assert all("if-none-match" not in asked.headers for asked in registry.asked)
+        assert scan(credentials=bot)[0] == ("v1",)
+
+    def test_everybody_what_a_stranger_was_told(self, registry, scan):
+        registry.index("v1")
+        scan()
+        config = {"auths": {registry.netloc: {"username": "bot", "password": "x"}}}
+        scan(credentials=config)
+        assert [asked.headers.get("if-none-match") is not None for asked in registry.asked] == [True]
+
+    def test_no_token_password_or_cursor_is_written(self, registry, scan, tmp_path):
+        registry.index("v1")
+        bearer(registry, tokens={basic("bot", "secret-word"): "for-bot"})
+        inner = registry.before
+        registry.before = lambda asked: inner(asked) or ((
+            200, {"Link": '</v2/a/b/tags/list?next_page=c2VjcmV0>; rel="next"'}, document({"tags": ["v1"]})) if (
+            asked.path.endswith("/list") and "next_page" not in asked.query) else None)
+        config = {"auths": {registry.netloc: {"username": "bot", "password": "secret-word"}}}
+        assert scan(credentials=config)[0] == ("v1",)
+        written = b"".join(path.read_bytes() for path in files(tmp_path))
+        assert b"manifests/v1" in written
+        for secret in ("secret-word", "for-bot", "c2VjcmV0", basic("bot", "secret-word").split()[1]):
+            assert secret.encode() not in written
+        assert {oct(path.stat().st_mode & 0o077) for path in files(tmp_path)} == {"0o0"}
+
+
+class TestItsSize:
+    def answer(self, number: int, size: int = 10_000) -> Answer:
+        return Answer(url=f"https://r.example/v2/a/b/manifests/v{number}", status=200, headers={}, body=b"%9d" % number * (size // 9))
+
+    def test_is_bounded_and_what_was_of_use_last_stays(self, tmp_path):
+        cache = Cache(tmp_path, max_bytes=400_000)
+        for number in range(100):
+            answer = self.answer(number)
+            cache.keep(answer.url, "anonymous", answer, at=0.0)
+            for age, path in enumerate(sorted(files(tmp_path), key=lambda path: path.stat().st_mtime_ns)):
+                os.utime(path, (age, age))
+            if kept := cache.find(self.answer(0).url, ["anonymous"]):
+                cache.touch(self.answer(0).url, kept)
+        cache.trim()
+        assert sum(path.stat().st_size for path in files(tmp_path)) <= 400_000
+        assert cache.find(self.answer(0).url, ["anonymous"]) and cache.find(self.answer(99).url, ["anonymous"])
+        assert cache.find(self.answer(1).url, ["anonymous"]) is None
+
+    def test_keeps_no_answer_too_large_or_of_another_status(self, tmp_path):
+        cache = Cache(tmp_path)
+        cache.keep("https://r.example/a", "anonymous", Answer(url="https://r.example/a", status=404, headers={}, body=b""), at=0.0)
+        cache.keep("https://r.example/b", "anonymous", self.answer(1, 9_000_000), at=0.0)
+        assert files(tmp_path) == []
+
+    def test_many_may_write_at_a_time_and_each_reads_whole_answers(self, tmp_path):
+        answers = [self.answer(number, 100_000) for number in range(4)]
+
+        def work(worker: int) -> int:
+            cache, found = Cache(tmp_path, max_bytes=300_000), 0
+            for turn in range(60):
+                answer = answers[(worker + turn) % 4]
+                cache.keep(answer.url, "anonymous", answer, at=0.0)
+                kept = cache.find(answers[turn % 4].url, ["anonymous"])
+                found += kept is not None
+                assert kept is None or kept.answer.body == answers[turn % 4].body
+            cache.trim()
+            return found
+
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(work, range(4))) > 0
+        assert [path for path in files(tmp_path) if path.name.startswith(".new")] == []
