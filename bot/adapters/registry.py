@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
@@ -18,6 +19,7 @@ import httpx
 from bot.adapters.addresses import Guard, Resolve, system_resolve
 from bot.adapters.http import make_async_client
 from bot.adapters.registry_auth import Logins
+from bot.adapters.registry_cache import Cache
 from bot.adapters.registry_limits import Patience
 from bot.adapters.registry_reader import Reader
 from bot.adapters.registry_session import TOTAL_S, Session
@@ -32,29 +34,31 @@ T = TypeVar("T")
 class OciRegistry:
     """Satisfies the Registry port for every registry a reference may name.
 
-    `credentials` is Docker's config.json as a mapping; `override` sends a registry's name to loopback (rehearsals).
+    `credentials` is Docker's config.json as a mapping; `override` sends a registry's name to loopback (rehearsals);
+    `cache` is a folder of ours for answers, None keeps none.
     """
 
     def __init__(self, clock: Clock, *, credentials: Mapping[str, Any] | None = None,
                  override: Mapping[str, str] | None = None, trust_declared: bool = False,
                  resolve: Resolve = system_resolve, transport: httpx.AsyncBaseTransport | None = None,
-                 total_s: float = TOTAL_S) -> None:
+                 total_s: float = TOTAL_S, cache: Path | None = None) -> None:
         self._clock, self._override, self._trust = clock, dict(override or {}), trust_declared
         self._resolve, self._transport, self._total_s = resolve, transport, total_s
         self._logins, self._patience = Logins(clock, credentials), Patience(clock)
+        self._cache = Cache(cache) if cache else None
 
     def resolve(self, reference: Reference) -> Resolved:
         """What stands under a reference now. `created`, labels and facts are those of one platform's config
         (linux/amd64 where there is one); they stay unknown when the registry serves no platform at all."""
-        return self._one(lambda reader: reader.resolved(reference))
+        return self._run(lambda reader: reader.resolved(reference))
 
     def digest(self, reference: Reference) -> str:
         """What a reference names now, by one HEAD, which no pull limit counts; by a GET where HEAD does not tell."""
-        return self._one(lambda reader: reader.digest(reference))
+        return self._run(lambda reader: reader.digest(reference))
 
     def tags(self, reference: Reference) -> Sequence[str]:
         """Every tag of a repository, in the registry's order. A listing that does not end is an error, never a part."""
-        return self._one(lambda reader: reader.tags(reference))
+        return self._run(lambda reader: reader.tags(reference))
 
     def listings(self, references: Sequence[Reference]) -> Mapping[str, Sequence[str] | BumpbotError]:
         """All tags of each repository that a reference names, by `Reference.name`; each is asked once. A repository that
@@ -68,30 +72,26 @@ class OciRegistry:
         found = self._many({canonical(each): each for each in references}, lambda reader, each: reader.held(each))
         return {each.text: found[canonical(each)] for each in references}
 
-    def _one(self, question: Callable[[Reader], Awaitable[T]]) -> T:
-        async def alone() -> T:
-            async with self._client() as client:
-                return await question(self._reader(client))
-
-        return asyncio.run(alone())
-
     def _many(self, wanted: Mapping[str, Reference],
               question: Callable[[Reader, Reference], Awaitable[T]]) -> dict[str, T | BumpbotError]:
-        async def together() -> dict[str, T | BumpbotError]:
-            async with self._client() as client:
-                reader = self._reader(client)
-                answers = await asyncio.gather(*(_or_error(question(reader, each)) for each in wanted.values()))
-                return dict(zip(wanted, answers, strict=True))
+        async def together(reader: Reader) -> dict[str, T | BumpbotError]:
+            answers = await asyncio.gather(*(_or_error(question(reader, each)) for each in wanted.values()))
+            return dict(zip(wanted, answers, strict=True))
 
-        return asyncio.run(together()) if wanted else {}
+        return self._run(together) if wanted else {}
 
-    def _client(self) -> httpx.AsyncClient:
-        return make_async_client(self._transport or Guard(resolve=self._resolve))
+    def _run(self, question: Callable[[Reader], Awaitable[T]]) -> T:
+        async def inside() -> T:
+            async with make_async_client(self._transport or Guard(resolve=self._resolve)) as client:
+                self._patience.begin()
+                session = Session(client, self._clock, self._logins, self._patience, cache=self._cache, total_s=self._total_s)
+                return await question(Reader(session, self._logins, self._override, self._trust))
 
-    def _reader(self, client: httpx.AsyncClient) -> Reader:
-        self._patience.begin()
-        session = Session(client, self._clock, self._logins, self._patience, self._total_s)
-        return Reader(session, self._logins, self._override, self._trust)
+        try:
+            return asyncio.run(inside())
+        finally:
+            if self._cache:
+                self._cache.trim()
 
 
 async def _or_error(answer: Awaitable[T]) -> T | BumpbotError:

@@ -25,6 +25,7 @@ class Patience:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        # By registry, and whether only what spends the limit must wait: until when.
         self._until: dict[tuple[str, bool], datetime] = {}
         self._strikes: dict[str, Busy] = {}
         self._counts: dict[str, int] = {}
@@ -33,24 +34,24 @@ class Patience:
         """A new bulk question: what was dead then may answer now. Limits stay, for they have their own time."""
         self._strikes, self._counts = {}, {}
 
-    def left(self, host: Host, method: str) -> float:
-        """Seconds to wait before this question; Busy where that is longer than anybody waits, or the registry is dead."""
+    def left(self, host: Host, *, spends: bool) -> float:
+        """Seconds to wait before this question, which may count towards a limit or not; Busy where that is longer than
+        anybody waits, or the registry is dead."""
         if self._counts.get(host.api, 0) >= STRIKES:
             last = self._strikes[host.api]
             raise Busy(f"{host.name} is asked no further, it failed {STRIKES} times: {last.reason}", last.hint)
-        free = host.counts_gets and method == "HEAD"
         now = self._clock.now()
-        until = max(self._until.get((host.api, counted), now) for counted in ((False,) if free else (False, True)))
+        until = max(self._until.get((host.api, counted), now) for counted in ((False, True) if spends else (False,)))
         seconds = (until - now).total_seconds()
         if seconds > LONGEST_WAIT_S:
-            raise Limited(f"{host.name}: rate limit reached, for {_long(seconds)} more",
+            raise Limited(f"{host.name} asks for {_long(seconds)} without questions: rate limit reached",
                           "log in for a higher limit, or try again then", after_s=seconds)
         return seconds
 
     def heard(self, host: Host, answer: Answer) -> None:
         """Takes note of the limits that an answer tells, whatever its status: the one that used up the last unit says so."""
         now = self._clock.now()
-        asked = wait_asked(answer, now=now.timestamp())
+        asked = _reset(answer) if (told := wait_asked(answer, now=now.timestamp())) is None else told
         if answer.status in (403, 429, 503) and asked is not None:
             self._hold(host, False, now, asked)
         elif _spent(answer):
@@ -72,6 +73,12 @@ class Patience:
 
 def _spent(answer: Answer) -> bool:
     return any(answer.headers.get(name, "").partition(";")[0].strip() == "0" for name in _LEFT)
+
+
+def _reset(answer: Answer) -> float | None:
+    """Seconds of `ratelimit-reset`; the same header with an x- holds a moment, which `wait_asked` reads."""
+    seconds = answer.headers.get("ratelimit-reset", "").partition(";")[0].strip()
+    return float(seconds) if seconds.isascii() and seconds.isdigit() and len(seconds) < 9 else None
 
 
 def _window(answer: Answer) -> float:

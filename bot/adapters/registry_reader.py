@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from math import inf
 from typing import Any, Literal
 
 from bot.adapters.http import Answer, Limited
@@ -26,12 +27,15 @@ from bot.adapters.registry_documents import (
 )
 from bot.adapters.registry_hosts import Host, host_of
 from bot.adapters.registry_session import Session, scope_of
-from bot.adapters.registry_tags import MAX_TAG_PAGE, listing
+from bot.adapters.registry_tags import MAX_TAG_PAGE, listing, tags_of
 from bot.errors import BadInput, BumpbotError, Missing
 from bot.images.reference import valid_digest
 from bot.model.image import Held, ImageFacts, Platform, Reference, Resolved
 
 MAX_MANIFEST, MAX_CONFIG = 4_194_304, 8_000_000
+# How long a tag listing holds where the registry gives nothing to ask with (docker-registry 2.8 gives none): a tag pushed
+# meanwhile is too young to be chosen anyway, for its minimum age counts in hours, and what a tag holds is always asked.
+FRESH_S = 300.0
 _KINDS: dict[str, Literal["index", "manifest"]] = {
     **dict.fromkeys(INDEX_TYPES, "index"), **dict.fromkeys(MANIFEST_TYPES, "manifest")}  # type: ignore[dict-item]
 
@@ -46,7 +50,8 @@ class Reader:
         host = host_of(reference.registry, self._override)
 
         async def page(url: str) -> Answer:
-            return await self._session.ask(host, "GET", url, reference, accept="application/json", limit=MAX_TAG_PAGE)
+            return await self._session.read(host, url, reference, accept="application/json", limit=MAX_TAG_PAGE,
+                                            sound=tags_of, lasts=FRESH_S)
 
         return await listing(page, host, reference, self._session.total_s)
 
@@ -99,23 +104,27 @@ class Reader:
 
     async def _top(self, host: Host, reference: Reference, told: str) -> tuple[str, bytes, str]:
         """Digest, bytes and media type of what a reference names; by digest where one is known."""
+        def digest_of(answer: Answer) -> str:
+            header = _digest_of(answer)
+            _expected(reference, header)
+            digest = reference.digest or told or header or sha256(answer.body)
+            self._proven(answer.body, digest, reference.name)
+            return digest
+
         url = _manifest(host, reference, reference.digest or told)
-        answer = await self._session.ask(host, "GET", url, reference, accept=ACCEPT, limit=MAX_MANIFEST)
-        _expected(reference, _digest_of(answer))
-        digest = reference.digest or told or _digest_of(answer) or sha256(answer.body)
-        self._proven(answer.body, digest, reference.name)
-        return digest, answer.body, _media(answer)
+        answer = await self._session.read(host, url, reference, accept=ACCEPT, limit=MAX_MANIFEST, sound=digest_of,
+                                          lasts=inf if told else 0.0)
+        return digest_of(answer), answer.body, _media(answer)
 
     async def _config(self, host: Host, reference: Reference, platforms: Iterable[Platform]) -> dict[str, Any]:
         """The config of linux/amd64, else of the first platform served: ghcr lists children it answers 404 for."""
         for platform in sorted(platforms, key=lambda p: (p.os, p.architecture) != ("linux", "amd64")):
             url = _manifest(host, reference, platform.digest)
             try:
-                answer = await self._session.ask(host, "GET", url, reference, accept=ACCEPT, limit=MAX_MANIFEST)
+                body = await self._content(host, url, reference, ACCEPT, MAX_MANIFEST, platform.digest, platform.size)
             except Missing:
                 continue
-            self._proven(answer.body, platform.digest, reference.name, size=platform.size)
-            return await self._config_of(host, reference, document(answer.body, f"{reference.name}@{platform.digest}"))
+            return await self._config_of(host, reference, document(body, f"{reference.name}@{platform.digest}"))
         return {}
 
     async def _config_of(self, host: Host, reference: Reference, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,9 +133,18 @@ class Reader:
         if not isinstance(digest, str) or not valid_digest(digest):
             raise BadInput(f"{reference.name}: a manifest without a config", "it is no container image")
         url = f"{host.api}/v2/{reference.repository}/blobs/{digest}"
-        answer = await self._session.ask(host, "GET", url, reference, accept="*/*", limit=MAX_CONFIG)
-        self._proven(answer.body, digest, reference.name, size=size if isinstance(size, int) else None)
-        return document(answer.body, f"{reference.name}@{digest}")
+        body = await self._content(host, url, reference, "*/*", MAX_CONFIG, digest, size if isinstance(size, int) else None)
+        return document(body, f"{reference.name}@{digest}")
+
+    async def _content(self, host: Host, url: str, reference: Reference, accept: str, limit: int, digest: str,
+                       size: int | None) -> bytes:
+        """What stands under a digest, which is the same for ever."""
+
+        def sound(answer: Answer) -> None:
+            self._proven(answer.body, digest, reference.name, size=size)
+
+        answer = await self._session.read(host, url, reference, accept=accept, limit=limit, sound=sound, lasts=inf)
+        return answer.body
 
     async def _pushed(self, host: Host, reference: Reference) -> datetime | None:
         """When the tag was last pushed, from Docker Hub's tag pages; None where nobody tells. Never stops a resolve."""

@@ -7,16 +7,19 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
+from math import inf
+from typing import Any
 
 import httpx
 
 from bot.adapters.addresses import may_follow
 from bot.adapters.http import Answer, Busy, check, fetch_async, plain, retry_async
-from bot.adapters.registry_auth import Logins, told_of
+from bot.adapters.registry_auth import ANONYMOUS, Logins, told_of
+from bot.adapters.registry_cache import Cache, Kept
 from bot.adapters.registry_hosts import Host
 from bot.adapters.registry_limits import Patience
 from bot.adapters.waiting import aside
-from bot.errors import BadInput, BumpbotError, Refusal
+from bot.errors import BadInput, BumpbotError, Refusal, Unreachable
 from bot.model.image import Reference
 from bot.ports import Clock
 
@@ -26,6 +29,8 @@ MAX_HOPS = 5
 MAX_TOKEN_ANSWER = 256_000
 # Seconds for one answer; a question with its retries gets twice that, waits that were asked for not counted.
 TOTAL_S = 60.0
+# How many times that all questions to one registry may take together. Each answer in time and each just so can last hours.
+ONE_HOST = 10
 REDIRECTS = (301, 302, 303, 307, 308)
 # Answers that are looked at before they are an error: a challenge, "as you have it", and what a login may open.
 _TOLD = (304, 401, 403, 405)
@@ -34,10 +39,11 @@ _TOLD = (304, 401, 403, 405)
 class Session:
     """`ask` answers one request with whatever login, patience and redirects it takes."""
 
-    def __init__(self, client: httpx.AsyncClient, clock: Clock, logins: Logins, patience: Patience,
-                 total_s: float = TOTAL_S) -> None:
-        self._client, self._clock, self._logins, self._patience = client, clock, logins, patience
+    def __init__(self, client: httpx.AsyncClient, clock: Clock, logins: Logins, patience: Patience, *,
+                 cache: Cache | None = None, total_s: float = TOTAL_S) -> None:
+        self._client, self._clock, self._logins, self._patience, self._cache = client, clock, logins, patience, cache
         self.total_s = total_s
+        self._until: defaultdict[str, float] = defaultdict(lambda: time.monotonic() + ONE_HOST * total_s)
         self._together = asyncio.Semaphore(TOGETHER)
         self._share: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(PER_HOST))
         self._resting: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -62,6 +68,38 @@ class Session:
             raise Refusal(f"{what}: the registry does not answer this question (405)", "it has no such listing")
         return check(answer, what, now=self._now())
 
+    async def read(self, host: Host, url: str, reference: Reference, *, accept: str, limit: int,
+                   sound: Callable[[Answer], Any], lasts: float = 0.0) -> Answer:
+        """A GET as `ask` answers it, out of the cache where the registry says that nothing changed. What is kept no longer
+        than `lasts` seconds, and gives nothing to ask with, is not asked about at all; nor, for ever, what cannot change.
+        `sound` raises for an answer that is not to be believed: one is never kept, and never taken from the cache."""
+        kept = self._kept(host, url, sound)
+        if kept:
+            alone = kept.identity not in host.shared_users and (not kept.validator or lasts == inf)
+            if alone and 0 <= self._now() - kept.at < lasts:
+                return kept.answer
+            answer = await self.ask(host, "GET", url, reference, accept=accept, limit=limit, validator=kept.validator)
+            told, known = (each.headers.get("docker-content-digest", "") for each in (answer, kept.answer))
+            if answer.status == 304 and told in ("", known):
+                return kept.answer
+        if not kept or answer.status == 304:
+            # The second: "as you have it", and another digest in the same breath.
+            answer = await self.ask(host, "GET", url, reference, accept=accept, limit=limit)
+        sound(answer)
+        if self._cache:
+            self._cache.keep(url, self._logins.identity(host, scope_of(reference)), answer, self._now())
+        return answer
+
+    def _kept(self, host: Host, url: str, sound: Callable[[Answer], Any]) -> Kept | None:
+        kept = self._cache.find(url, (self._logins.user(host), ANONYMOUS)) if self._cache else None
+        try:
+            if kept and self._cache:
+                sound(kept.answer)
+                self._cache.touch(url, kept)
+        except BadInput:
+            return None
+        return kept
+
     async def beside(self, url: str, limit: int) -> Answer:
         """A page beside a registry, asked for without any login; errors are those of `check`."""
         async with self._share[url.partition("/v2/")[0]], self._together:
@@ -73,13 +111,14 @@ class Session:
         that lets no stranger in. A login refused at once after its challenge was met is refused for good."""
         await self._meet(host, scope, None)
         met: Answer | None = None
+        spends = not host.counts_gets or (method == "GET" and "/manifests/" in url)
         while True:
             login = self._logins.header(host, scope)
             sent = {**headers, "Authorization": login} if login else headers
-            answer = await self._patiently(host, method, lambda sent=sent: self._once(host, method, url, sent, limit, what))
+            answer = await self._patiently(host, lambda sent=sent: self._once(host, method, url, sent, limit, what), spends=spends)
             if answer.status in (403, 405) and login is None and method == "GET" and met is None:
                 # Some registries refuse a stranger without saying how to log in, except at their root.
-                met = await self._patiently(host, "GET", lambda: self._send(host, "GET", f"{host.api}/v2/", {}, MAX_TOKEN_ANSWER))
+                met = await self._patiently(host, lambda: self._send(host, "GET", f"{host.api}/v2/", {}, MAX_TOKEN_ANSWER))
                 if met.status != 401:
                     return answer
                 await self._meet(host, scope, met)
@@ -104,7 +143,7 @@ class Session:
                 return
 
             async def ask(url: str, headers: Mapping[str, str]) -> Answer:
-                return await self._patiently(host, "GET", lambda: self._token(host, url, headers))
+                return await self._patiently(host, lambda: self._token(host, url, headers))
 
             try:
                 if challenge is None:
@@ -115,13 +154,15 @@ class Session:
                 self._shut[host.api, scope] = error
                 raise
 
-    async def _patiently(self, host: Host, method: str, read: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _patiently(self, host: Host, read: Callable[[], Awaitable[Answer]], *, spends: bool = False) -> Answer:
         """A request repeated while the registry is busy, and not begun while it asked to be left alone."""
         worked = 0.0
 
         async def once() -> Answer:
             nonlocal worked
-            await self._rest(host, self._patience.left(host, method))
+            if time.monotonic() > self._until[host.api]:
+                raise Unreachable(f"{host.name} is asked no further, it took too long", "try again later")
+            await self._rest(host, self._patience.left(host, spends=spends))
             began = time.monotonic()
             try:
                 return await read()

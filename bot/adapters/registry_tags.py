@@ -40,7 +40,7 @@ async def listing(page: Page, host: Host, reference: Reference, total_s: float) 
                            "the registry pages in a loop; a partial list would hide newer tags")
         asked.add(url)
         answer = await page(url)
-        listed, known = _tags(answer), len(found)
+        listed, known = tags_of(answer), len(found)
         found.update(dict.fromkeys(tag for tag in listed if isinstance(tag, str) and valid_tag(tag)))
         if len(found) > MAX_TAGS:
             raise BadInput(f"{reference.name}: more than {MAX_TAGS} tags", "the registry's listing is not believed")
@@ -48,7 +48,8 @@ async def listing(page: Page, host: Host, reference: Reference, total_s: float) 
     return tuple(found)
 
 
-def _tags(answer: Answer) -> list[object]:
+def tags_of(answer: Answer) -> list[object]:
+    """One page's tags as they are listed; BadInput where the answer is no tag list."""
     page = answer.json()
     listed = page.get("tags") if isinstance(page, dict) else None
     if not isinstance(listed, list) and listed is not None or not isinstance(page, dict):

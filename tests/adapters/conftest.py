@@ -1,4 +1,5 @@
-"""Registries that stories share: each kind is started when a story first asks for it and lives as long as the tests."""
+"""What the stories about registries begin with: fakes that run, a clock that moves when somebody waits, and every kind of
+registry, started when a story first asks for it and shared by all that follow."""
 
 from __future__ import annotations
 
@@ -7,7 +8,25 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.adapters.fake_registry import FakeClock, FakeRegistry, serving
 from tests.adapters.kinds import KINDS, Kind, Running, of
+
+
+@pytest.fixture
+def registry():
+    with serving(FakeRegistry()) as running:
+        yield running
+
+
+@pytest.fixture
+def other():
+    with serving(FakeRegistry()) as running:
+        yield running
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
 
 
 @pytest.fixture(scope="session")

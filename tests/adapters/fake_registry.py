@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs
 
 INDEX = "application/vnd.oci.image.index.v1+json"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -99,8 +101,10 @@ class FakeRegistry:
             digest = self.names.get(name, name)
             if digest not in self.manifests or "index.v1+json" not in asked.headers.get("accept", ""):
                 return 404, {}, b"{}"
+            if asked.headers.get("if-none-match") in (digest, f'"{digest}"'):
+                return 304, {}, b""
             media, body = self.manifests[digest]
-            return 200, {"Content-Type": media, "Docker-Content-Digest": digest}, body
+            return 200, {"Content-Type": media, "Docker-Content-Digest": digest, "ETag": f'"{digest}"'}, body
         if kind.endswith("/blobs") and name in self.blobs:
             return 200, {"Content-Type": "application/octet-stream"}, self.blobs[name]
         if asked.path.endswith("/tags/list"):
@@ -110,6 +114,25 @@ class FakeRegistry:
 
 def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def bearer(registry: FakeRegistry, *, realm: str = "", tokens: Mapping[str, str] | None = None, life: int = 300) -> None:
+    """Makes a registry ask for a token of each repository; `tokens` maps the login sent to the realm to what the token begins
+    with. A token is good for the scope it was asked for; those of a foreign realm are good for all."""
+    known = tokens if tokens is not None else {"": "for-anyone"}
+    place = realm or f"{registry.url}/token"
+
+    def before(asked: Asked) -> Reply | None:
+        if asked.path == "/token":
+            token, scope = known.get(asked.login or ""), parse_qs(asked.query).get("scope", [""])[0]
+            return (200, {}, document({"token": f"{token}~{scope}", "expires_in": life})) if token else (401, {}, b"{}")
+        name = asked.path.removeprefix("/v2/").rpartition("/tags/" if asked.path.endswith("/list") else "/")[0]
+        scope = f"repository:{re.sub('/(manifests|blobs)$', '', name)}:pull"
+        if asked.login in {f"Bearer {token}{end}" for token in known.values() for end in (f"~{scope}", "" if realm else f"~{scope}")}:
+            return None
+        return 401, {"WWW-Authenticate": f'Bearer realm="{place}",service="s",scope="{scope}"'}, b"{}"
+
+    registry.before = before
 
 
 @contextmanager

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bot.adapters.registry import OciRegistry
 from bot.errors import Missing, Unreachable
 from bot.images.reference import parse
-from tests.adapters.fake_registry import FakeClock, FakeRegistry, serving
-
-
-@pytest.fixture
-def registry():
-    with serving(FakeRegistry()) as running:
-        yield running
+from tests.adapters.fake_registry import FakeClock
 
 
 def port(**options) -> OciRegistry:
