@@ -10,7 +10,6 @@ from bot import layout as layouts
 from bot.baseline import freeze, join, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import judge, provenance, reference
-from bot.images.policy import Policy
 from bot.images.tags import Scheme
 from bot.layout import Layout
 from bot.model.bump import Plan, Subject
@@ -22,7 +21,7 @@ from bot.model.text import Text
 from bot.model.upstream import Comparison
 from bot.ports import Commits, Published, Registry, Tree
 from bot.recipe import edit, matrix, scope
-from bot.recipe.read import keys, read
+from bot.recipe.read import keys, policy, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +101,8 @@ def _resolve(sources: Sources, text: str) -> Resolved:
 
 def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, new: Resolved,
                baseline: Baseline | None) -> Candidate:
-    runner = recipe.points[0].runner if recipe.points else recipe.hardware
-    fleet = layouts.hardware(layout, runner)
-    policy = Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
-    found = judge.judge(old, new, policy, sources.schemes, measured=baseline.date if baseline else None)
+    found = judge.judge(old, new, policy(sources.tree, layout, recipe), sources.schemes,
+                        measured=baseline.date if baseline else None)
     if isinstance(found, judge.Declined):
         found.refuse()
     return found
