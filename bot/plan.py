@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
+
+from msgspec.structs import replace
 
 from bot import layout as layouts
 from bot.baseline import freeze, join, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
-from bot.images import judge, provenance, reference
-from bot.images.policy import Policy
+from bot.images import judge, provenance, reference, sights
 from bot.images.tags import Scheme
 from bot.layout import Layout
 from bot.model.bump import Plan, Subject
-from bot.model.image import Candidate, Resolved
+from bot.model.image import Candidate, Resolved, Sight
 from bot.model.recipe import Edit, Point, Recipe, Scope
 from bot.model.result import Baseline
 from bot.model.rules import Limits
@@ -22,18 +24,20 @@ from bot.model.text import Text
 from bot.model.upstream import Comparison
 from bot.ports import Commits, Published, Registry, Tree
 from bot.recipe import edit, matrix, scope
-from bot.recipe.read import keys, read
+from bot.recipe.read import keys, policy, read
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where a plan's facts come from. `tree` is the default branch's files at its tip."""
+    """Where a plan's facts come from. `tree` is the default branch's files at its tip; `seen` are our own sights of the tag
+    that an image was resolved by, the present one included, where there is a ledger."""
 
     tree: Tree
     registry: Registry
     commits: Commits
     published: Published
     schemes: tuple[Scheme, ...]
+    seen: Callable[[Resolved], Sequence[Sight]] = lambda image: ()
 
 
 def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits) -> Subject:
@@ -97,18 +101,28 @@ def _one_image(family: Sequence[Recipe]) -> None:
 
 
 def _resolve(sources: Sources, text: str) -> Resolved:
-    return provenance.settle(sources.registry.resolve(reference.parse(text)), sources.schemes)
+    found = provenance.settle(sources.registry.resolve(reference.parse(text)), sources.schemes)
+    return replace(found, first_seen=sights.first_seen(sources.seen(found), found.digest))
+
+
+def _moved(sources: Sources, image: Resolved) -> datetime | None:
+    """When a recipe's tag was last pushed again, by the registry or our own sights; a pinned one's bytes stay."""
+    known = [image.pushed, None if image.reference.digest else sights.moved(sources.seen(image))]
+    return max((at for at in known if at is not None), default=None)
 
 
 def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, new: Resolved,
                baseline: Baseline | None) -> Candidate:
-    runner = recipe.points[0].runner if recipe.points else recipe.hardware
-    fleet = layouts.hardware(layout, runner)
-    policy = Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
-    found = judge.judge(old, new, policy, sources.schemes, measured=baseline.date if baseline else None)
+    found = judge.judge(old, new, policy(sources.tree, layout, recipe), sources.schemes,
+                        measured=baseline.date if baseline else None)
     if isinstance(found, judge.Declined):
         found.refuse()
-    return found
+    measured = date.fromisoformat(baseline.date[:10]) if baseline else None
+    told = [sights.retold(image.reference.text, sources.seen(image), day)
+            for image, day in ((old, None if old.reference.digest else measured), (new, None))]
+    moved = _moved(sources, old)
+    late = moved if moved and measured and moved.date() > measured else None
+    return replace(found, reasons=(*found.reasons, *(text for text in told if text)), repushed=found.repushed or late)
 
 
 def _baselines(sources: Sources, family: Sequence[Recipe], old: Resolved) -> tuple[Baseline | None, str | None]:
@@ -131,7 +145,7 @@ def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline
         return None, "not-published"
     matched = match([found], recipe.image, fingerprint)
     tasks = [point.eval.task for point in recipe.points if point.eval]
-    frozen = freeze(matched, repushed=old.pushed, tasks=tasks, concurrencies=[point.concurrency for point in points])
+    frozen = freeze(matched, repushed=_moved(sources, old), tasks=tasks, concurrencies=[point.concurrency for point in points])
     return frozen, matched.missing
 
 

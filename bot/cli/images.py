@@ -12,7 +12,7 @@ from bot.adapters.clock import SystemClock
 from bot.adapters.history import LocalHistory
 from bot.adapters.process import LocalProcess
 from bot.adapters.registry import OciRegistry
-from bot.cli import environment
+from bot.cli import environment, seen
 from bot.cli.layouts import is_repository
 from bot.cli.output import as_json, facts, note, working
 from bot.cli.place import Place, folder, parsed
@@ -20,7 +20,7 @@ from bot.cli.wiring import schemes
 from bot.errors import BadArguments, Refusal
 from bot.images import provenance, reference, tags
 
-SHOWN = ("reference", "kind", "digest", "created", "pushed", "provenance", "identity")
+SHOWN = ("reference", "kind", "digest", "created", "pushed", "first_seen", "provenance", "identity")
 
 
 def show(place: Place, text: str, format_: str) -> None:
@@ -31,6 +31,7 @@ def show(place: Place, text: str, format_: str) -> None:
     registry = OciRegistry(SystemClock(), credentials=environment.docker_login())
     with working(f"asking {wanted.registry}"):
         found = provenance.settle(registry.resolve(wanted), schemes(PackagedAssets()))
+    found = msgspec.structs.replace(found, first_seen=seen.first(place, found))
     told = {**msgspec.to_builtins(found), "reference": text}
     if format_ == "json":
         as_json(told)

@@ -200,7 +200,7 @@ class _Choosing:
             return [f"{', '.join(self.heads)} are newer and do not order among themselves ({why}): none is taken"]
         near = self.heads or self.rank.heads([tag for tag, found in self.faults.items() if found.kind == "rule"])
         said = [f"{tag} is newer and not taken: {lost[tag]}" for tag in near]
-        said += [f"{self.current.tag} was pushed again: {lost[self.current.tag]}"] if self.current.tag in lost else []
+        said += [f"{self.current.tag} holds other bytes now: {lost[self.current.tag]}"] if self.current.tag in lost else []
         said += [f"{tag} holds the bytes that run already" for tag in self.anchors]
         if self.unordered or self.rank.current.scheme == CUSTOM:
             said.append(f"not everything in the repository can be ordered against {self.current.tag}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.layout.records import Hardware, Layout
 from bot.model import rules as facts
+from bot.model.policy import Wanted
 
 _NO_HARDWARE = Hardware()
 
@@ -41,6 +42,17 @@ def family(layout: Layout, key: str, keys: Iterable[str]) -> tuple[str, ...]:
         together.update({member.removesuffix(suffix) for member in together})
         together.update({member + suffix for member in together})
     return tuple(name for name in known if name in together)
+
+
+def wanted(layout: Layout, key: str, own: Wanted | None = None) -> Wanted:
+    """How a recipe's image moves: as its own file says, then `policies` (a name before the globs that fit it, a longer glob
+    before a shorter one), then `policy`."""
+    fitting = [name for name in layout.policies if name == key or _globbed(name, key, "/")]
+    fitting.sort(key=lambda name: (name != key, -len(name), name))
+    found = own or Wanted()
+    for under in (*(layout.policies[name] for name in fitting), layout.policy):
+        found = found.over(under)
+    return found
 
 
 def rules(layout: Layout, *, branch: str) -> facts.Rules:

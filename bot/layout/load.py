@@ -11,6 +11,7 @@ import msgspec
 from bot import strict
 from bot.errors import BadInput
 from bot.layout.records import Layout
+from bot.model import policy as policies
 
 Lines = Mapping[tuple[str | int, ...], int]
 _HOLE = re.compile(r"\{([^{}]*)\}")
@@ -121,6 +122,13 @@ def _changelog(layout: Layout) -> Iterator[Fault]:
         yield ("changelog", "pull"), "has no {number}", "write where the pull request's number goes"
 
 
+def _policies(layout: Layout) -> Iterator[Fault]:
+    stated = ((("policy",), layout.policy), *((("policies", name), wanted) for name, wanted in layout.policies.items()))
+    for place, wanted in stated:
+        for at, reason, hint in policies.faults(wanted):
+            yield (*place, *at), reason, hint
+
+
 def _names(layout: Layout) -> Iterator[Fault]:
     if not _BRANCH.match(layout.branch):
         yield ("branch",), "not a branch prefix", "like bumpbot/"
@@ -137,4 +145,4 @@ def _names(layout: Layout) -> Iterator[Fault]:
             yield ("allow", at), "not a registry/repository", "like docker.io/vllm/vllm-openai, without tag"
 
 
-_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, _workflows, _changelog, _names)
+_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, _workflows, _changelog, _policies, _names)

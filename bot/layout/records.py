@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bot.model.policy import Wanted
+
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
 StageName = Literal["evals", "lowest", "highest", "trim"]
@@ -194,6 +196,9 @@ class Layout(_Record, kw_only=True):
     generator: Literal["none", "own", "inferencex"] = "none"
     generator_command: str = ""
     allow: tuple[Text, ...] = ()
+    policy: Annotated[Wanted, Meta(description="how images move where nothing else is said")] = Wanted()
+    policies: Annotated[dict[Text, Wanted], Meta(description=(
+        "how the images of single recipes move: a recipe's name, or a glob of names; the longest that fits counts first"))] = {}
     families: Families = Families()
     smoke: Smoke | None = None
     sweep: Sweep | None = None

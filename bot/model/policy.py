@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -46,3 +47,12 @@ class Wanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
         both = {name: getattr(self, name) if getattr(self, name) is not UNSET else getattr(other, name)
                 for name in self.__struct_fields__}
         return Wanted(**both)
+
+
+def faults(wanted: Wanted) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """What types cannot say of these keys: where, what is wrong, what to do."""
+    if wanted.channel == "pinned" and wanted.reason is UNSET:
+        yield ("reason",), "a pin needs its reason", "add `reason:`"
+    for at, hint in enumerate(wanted.hints or ()):
+        if bool(hint.use) == bool(hint.contains):
+            yield ("hints", at), "a hint names a tag or a commit, one of the two", "write `use:` or `contains:`"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
 from bot import strict
 from bot.errors import BadInput
+from bot.model import policy as policies
+from bot.model.policy import Wanted
 from bot.model.recipe import EvalSpec, Point
 
 Count = Annotated[int, Meta(ge=1)]
@@ -77,15 +79,6 @@ class Gates(_Record, kw_only=True):
     failed_requests: Share = 0.10
 
 
-class Policy(_Record, kw_only=True, rename="kebab"):
-    channel: Literal["stable", "nightly", "lineage", "pinned"] = "stable"
-    minimum_age_days: Annotated[float, Meta(ge=0)] = 0
-    quiet_days: Annotated[float, Meta(ge=0)] = 0
-    must_have: tuple[str, ...] = ()
-    must_not_have: tuple[str, ...] = ()
-    reason: str = ""
-
-
 class OwnRecipe(_Record, kw_only=True):
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     image: Annotated[str, Meta(min_length=1)]
@@ -96,7 +89,7 @@ class OwnRecipe(_Record, kw_only=True):
     workload: Workload
     evals: tuple[Eval, ...] = ()
     gates: Gates = Gates()
-    policy: Policy = Policy()
+    policy: Wanted = Wanted()
 
 
 def load(data: bytes, file: str) -> OwnRecipe:
@@ -104,8 +97,8 @@ def load(data: bytes, file: str) -> OwnRecipe:
     recipe = strict.load(OwnRecipe, data.removeprefix(b"\xef\xbb\xbf"), file=file)
     if not recipe.workload.requests or min(recipe.workload.requests) < 1:
         raise BadInput("no concurrency to measure", "write `requests: {1: 8}`", file=file, key="workload.requests")
-    if recipe.policy.channel == "pinned" and not recipe.policy.reason:
-        raise BadInput("a pin needs its reason", "add `reason:`", file=file, key="policy.reason")
+    for place, reason, hint in policies.faults(recipe.policy):
+        raise BadInput(reason, hint, file=file, key=".".join(map(str, ("policy", *place))))
     return recipe
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.layout.records import Layout
+from bot import layout as layouts
+from bot.images import policy as policies
+from bot.images.policy import Policy
+from bot.layout import Layout
 from bot.model.recipe import Recipe
 from bot.ports import Tree
 from bot.recipe import matrix, own, settings
@@ -33,15 +36,29 @@ def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
                          *(f"{text} names a file outside this repository" for text in found.absent)))
 
 
+def policy(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Policy:
+    """What the recipe's image may become: as its own file and the layout say, on the hardware that it runs on."""
+    runner = recipe.points[0].runner if recipe.points else recipe.hardware
+    fleet = layouts.hardware(layout, runner)
+    said = _own(Shelf.of(tree), recipe.file).policy if layout.generator == "own" else None
+    return policies.policy(layouts.wanted(layout, recipe.key, said), allow=layout.allow, platform=fleet.platform,
+                           pin=fleet.digests == "proven")
+
+
+def _own(shelf: Shelf, file: str) -> own.OwnRecipe:
+    return own.load(shelf.read(file) or b"", file)
+
+
 def _failed_requests(shelf: Shelf, layout: Layout, home: Home) -> float | None:
     if layout.generator != "own":
         return None
-    return own.load(shelf.read(home.file) or b"", home.file).gates.failed_requests
+    return _own(shelf, home.file).gates.failed_requests
 
 
 def _settings(shelf: Shelf, layout: Layout, home: Home, linked: Sequence[str]) -> Mapping[str, str]:
     if layout.generator == "own":
-        return settings.of_own(own.load(shelf.read(home.file) or b"", home.file))
+        recipe = _own(shelf, home.file)
+        return settings.of_own(recipe, layouts.wanted(layout, recipe.name, recipe.policy))
     if layout.generator == "inferencex":
         documents = [document for path in linked if (document := shelf.document(path))]
         return settings.of_rows(matrix.generated(shelf, layout, home), documents, layout)

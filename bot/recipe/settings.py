@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.errors import BadInput
 from bot.layout.records import Layout
+from bot.model.policy import Wanted
 from bot.recipe import matrix, rows
 from bot.recipe.document import Document
 from bot.recipe.own import OwnRecipe, topology
@@ -40,11 +41,11 @@ def of_rows(made: Sequence[rows.Row], documents: Sequence[Document], layout: Lay
     return {name: text for name, text in joined.items() if text}
 
 
-def of_own(recipe: OwnRecipe) -> dict[str, str]:
-    """Facts of one of bumpbot's own recipes."""
+def of_own(recipe: OwnRecipe, wanted: Wanted) -> dict[str, str]:
+    """Facts of one of bumpbot's own recipes, whose image moves as `wanted` says."""
     told = {"workload": recipe.workload.kind, "topology": topology(recipe), "gpus": str(recipe.hardware.gpus),
             "concurrency": _joined(sorted(recipe.workload.requests)), "kv": recipe.model.kv,
-            "revision": recipe.model.revision, "channel": recipe.policy.channel}
+            "revision": recipe.model.revision, "channel": wanted.channel or "lineage"}
     return {name: text for name, text in told.items() if text}
 
 

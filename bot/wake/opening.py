@@ -18,6 +18,7 @@ from bot.model.event import Requested
 from bot.model.ledger import DaySpent, Held, OpenBumps, Snapshot, Successor
 from bot.model.outcome import Disposition
 from bot.plan import Sources, bump_id, plan
+from bot.wake import sights
 from bot.wake.context import Context
 
 Writes = Mapping[str, bytes | None]
@@ -69,7 +70,8 @@ def requested(context: Context, event: Requested) -> Bump:
     if base is None:
         raise Refusal(f"the branch {context.layout.base} does not exist", "name the default branch in the layout")
     sources = Sources(tree=context.tree(base), registry=context.registry, commits=context.commits,
-                      published=context.published, schemes=context.knowledge.schemes)
+                      published=context.published, schemes=context.knowledge.schemes,
+                      seen=sights.asked(context.ledger, context.ledger.tip(), context.clock))
     subject = plan(sources, context.layout, event.recipe, event.image, context.limits)
     bump = Bump(id=bump_id(event.recipe, subject.candidate.new), now=context.clock.now(), subject=subject)
     _free(context, bump)
