@@ -13,6 +13,7 @@ from bot import layout as layouts
 from bot.baseline import freeze, join, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import judge, provenance, reference, sights
+from bot.images.contains import contained
 from bot.images.tags import Scheme
 from bot.layout import Layout
 from bot.model.bump import Plan, Subject
@@ -40,8 +41,9 @@ class Sources:
     seen: Callable[[Resolved], Sequence[Sight]] = lambda image: ()
 
 
-def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits) -> Subject:
-    """What moving a recipe's family to `image` would mean: candidate, edit, scope, upstream, frozen baseline.
+def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits, reasons: Sequence[str] = ()) -> Subject:
+    """What moving a recipe's family to `image` would mean: candidate, edit, scope, upstream, frozen baseline. `reasons` are
+    those for which it was chosen, where nobody named it.
 
     Raises Refusal when a rule forbids it, BadInput for what does not parse, Missing and Unreachable from the ports.
     """
@@ -56,7 +58,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits)
     new = _resolve(sources, image)
     members = (lead, *(recipe for recipe in family if recipe.key != key))
     baseline, missing = _baselines(sources, members, old)
-    candidate = _candidate(sources, layout, lead, old, new, baseline)
+    candidate = _candidate(sources, layout, lead, old, new, baseline, reasons)
     moved = edit.move(tree, layout, [recipe.key for recipe in family], candidate.text)
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
@@ -74,7 +76,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits)
             missing_baseline=missing,
             thresholds={point.eval.task: point.eval.threshold for recipe in family for point in recipe.points if point.eval},
         ),
-        rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new)),
+        rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest)),
         limits=limits,
     )
 
@@ -87,10 +89,10 @@ def _smoke(layout: Layout, family: Sequence[Recipe]) -> tuple[Point, ...]:
     return matrix.smoke(points, sample=layout.smoke.eval_sample, stages=layout.smoke.stages)
 
 
-def bump_id(key: str, new: Resolved) -> str:
+def bump_id(key: str, digest: str) -> str:
     """Recipe and digest, in the letters a ledger path and a branch may hold: the same candidate is the same bump."""
     slug = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
-    return f"{slug}-{new.digest.partition(':')[2][:12]}"
+    return f"{slug}-{digest.partition(':')[2][:12]}"
 
 
 def _one_image(family: Sequence[Recipe]) -> None:
@@ -112,17 +114,19 @@ def _moved(sources: Sources, image: Resolved) -> datetime | None:
 
 
 def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, new: Resolved,
-               baseline: Baseline | None) -> Candidate:
-    found = judge.judge(old, new, policy(sources.tree, layout, recipe), sources.schemes,
-                        measured=baseline.date if baseline else None)
+               baseline: Baseline | None, reasons: Sequence[str]) -> Candidate:
+    rules = policy(sources.tree, layout, recipe)
+    holds = contained(sources.commits, layouts.github_of(layout, new.reference.name), new.facts.commit, rules)
+    found = judge.judge(old, new, rules, sources.schemes, measured=baseline.date if baseline else None, contains=holds)
     if isinstance(found, judge.Declined):
         found.refuse()
     measured = date.fromisoformat(baseline.date[:10]) if baseline else None
     told = [sights.retold(image.reference.text, sources.seen(image), day)
             for image, day in ((old, None if old.reference.digest else measured), (new, None))]
-    moved = _moved(sources, old)
-    late = moved if moved and measured and moved.date() > measured else None
-    return replace(found, reasons=(*found.reasons, *(text for text in told if text)), repushed=found.repushed or late)
+    said = dict.fromkeys((*found.reasons, *reasons, *(text for text in told if text)))
+    moved, seen = _moved(sources, old), sources.seen(old)
+    late = found.repushed or (moved if moved and measured and moved.date() > measured else None)
+    return replace(found, reasons=tuple(said), repushed=late, was=seen[-2] if late and len(seen) > 1 else None)
 
 
 def _baselines(sources: Sources, family: Sequence[Recipe], old: Resolved) -> tuple[Baseline | None, str | None]:
@@ -158,14 +162,13 @@ def _proved(tree: Tree, layout: Layout, moved: Edit, family: Sequence[str]) -> S
 
 def _comparisons(commits: Commits, layout: Layout, old: Resolved, new: Resolved) -> tuple[Comparison, ...]:
     """Each image's commit against the engine's main line, then one against the other; what cannot be asked is left out."""
-    source = layouts.source_of(layout, new.reference.name)
-    repository = (source or "").removeprefix("https://github.com/")
+    source = layouts.github_of(layout, new.reference.name)
     pairs = [("main", old.facts.commit), ("main", new.facts.commit), (old.facts.commit, new.facts.commit)]
     return tuple(
         found
         for base, head in pairs
         if source and base and head
-        for found in _asked(lambda base=base, head=head: commits.compare(repository, base, head))
+        for found in _asked(lambda base=base, head=head: commits.compare(source, base, head))
     )
 
 

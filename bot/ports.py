@@ -6,7 +6,7 @@ first. Nothing here decides anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -30,7 +30,7 @@ from bot.model.settings import (
     SelectedActions,
     TokenDefaults,
 )
-from bot.model.upstream import Comparison
+from bot.model.upstream import Commit, Comparison
 
 
 class Clock(Protocol):
@@ -229,6 +229,15 @@ class Commits(Protocol):
     """History of an upstream repository (`owner/name`)."""
 
     def compare(self, repository: str, base: str, head: str) -> Comparison: ...
+
+    def history(self, repository: str, until: Collection[str]) -> Sequence[Commit]:
+        """The default branch's commits with their parents, newest first, until those named have all been met (short ids will
+        do) or a limit is reached: a commit that is not among them may still be older."""
+        ...
+
+    def contains(self, repository: str, commit: str, head: str) -> bool:
+        """Whether `commit` is `head` or lies behind it."""
+        ...
 
 
 class Published(Protocol):

@@ -38,7 +38,7 @@ LAW = {
     "plan": f"{BOTTOM} {PURE} decide render ports",
     "scan": f"{BOTTOM} {PURE} ports",
     "ledger": f"{BOTTOM} {PURE} decide render ports",
-    "wake": f"{BOTTOM} {PURE} decide render ports plan ledger",
+    "wake": f"{BOTTOM} {PURE} decide render ports plan scan ledger",
     "adapters": f"{BOTTOM} {PURE} ports",
     "bench": f"{BOTTOM} results ports",
     # An independent witness: it knows formats, never what the bot decides or how it acts.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
 import httpx
+from msgspec.structs import replace
 
 from bot.adapters.http import Answer, check, fetch, make_client, retry_read
 from bot.errors import BadInput, Missing, Refusal
@@ -15,6 +16,8 @@ from bot.model.upstream import Commit, Comparison
 from bot.ports import Clock
 
 PER_PAGE, MAX_PAGES, MAX_ANSWER = 100, 50, 32_000_000
+# Two thousand commits are the six weeks of a busy engine, and a third of the sixty requests an hour that a stranger has.
+MAX_LISTED = 20
 _REPOSITORY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}")
 # A ref as we ask for it: what git allows and no shell or URL takes for anything else. `..` separates two of them.
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+-]{0,254}")
@@ -26,8 +29,9 @@ class GitHubCommits:
     """Satisfies the Commits port. Redirects (a renamed repository) are followed on the API's own host only."""
 
     def __init__(self, clock: Clock, *, base_url: str = "https://api.github.com", token: str | None = None,
-                 client: httpx.Client | None = None, pages: int = MAX_PAGES) -> None:
-        self._base, self._clock, self._pages = base_url.rstrip("/"), clock, pages
+                 client: httpx.Client | None = None, pages: int = MAX_PAGES,
+                 listed: int = MAX_LISTED) -> None:
+        self._base, self._clock, self._pages, self._listed = base_url.rstrip("/"), clock, pages, listed
         self._client = client or make_client()
         self._headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
         if token:
@@ -60,6 +64,32 @@ class GitHubCommits:
         return Comparison(repository=repository, base=base, head=head, merge_base=_merge_base(first, what), ahead=ahead,
                           behind=_count(first, "behind_by", what), commits=tuple({c.sha: c for c in commits}.values()),
                           url=f"{_web(first, self._base)}/{repository}/compare/{base}...{head}")
+
+    def history(self, repository: str, until: Collection[str]) -> tuple[Commit, ...]:
+        """The default branch, a hundred commits a request, at most `listed` requests. Raises Missing where there is no such
+        repository."""
+        _check(repository, *until)
+        what, found, left = f"the history of {repository}", list[Commit](), set(until)
+        for page in range(1, self._listed + 1):
+            told = self._get(f"{self._base}/repos/{repository}/commits?per_page={PER_PAGE}&page={page}", what).json()
+            more = _listed(told, what)
+            found += more
+            left -= {name for name in left for commit in more if commit.sha.startswith(name)}
+            if not left or len(more) < PER_PAGE:
+                break
+        return tuple({commit.sha: commit for commit in found}.values())
+
+    def contains(self, repository: str, commit: str, head: str) -> bool:
+        """One request. Histories that share nothing contain nothing of each other; Missing where a commit is not there."""
+        _check(repository, commit, head)
+        what = f"{repository} {commit}...{head}"
+        try:
+            told = self._page(f"{self._base}/repos/{repository}/compare/{quote(commit, safe='')}...{quote(head, safe='')}", 1, what)
+        except Missing:
+            if self._unrelated(repository, commit, head):
+                return False
+            raise
+        return _count(told, "behind_by", what) == 0
 
     def _page(self, url: str, page: int, what: str) -> Mapping[str, Any]:
         answer = self._get(f"{url}?per_page={PER_PAGE}&page={page}", what)
@@ -114,7 +144,11 @@ def _merge_base(told: Mapping[str, Any], what: str) -> str:
 
 
 def _commits(told: Mapping[str, Any], what: str) -> list[Commit]:
-    listed = told.get("commits")
+    """A comparison's commits without their parents: a ledger keeps them, and there nobody asks for an order."""
+    return [replace(commit, parents=()) for commit in _listed(told.get("commits"), what)]
+
+
+def _listed(listed: Any, what: str) -> list[Commit]:
     if not isinstance(listed, list):
         raise BadInput(f"{what}: no list of commits", "the server's answer is broken")
     return [_commit(_mapping(item), what) for item in listed]
@@ -128,7 +162,9 @@ def _commit(item: Mapping[str, Any], what: str) -> Commit:
         raise BadInput(f"{what}: a commit without hash or message", "the server's answer is broken")
     title = message.partition("\n")[0].strip()
     pull = _PULL.search(title)
-    return Commit(sha=sha, title=title, date=date if isinstance(date, str) else "", pull=int(pull[1]) if pull else None)
+    parents = [found for parent in _sequence(item.get("parents")) if _SHA.fullmatch(found := str(_mapping(parent).get("sha")))]
+    return Commit(sha=sha, title=title, date=date if isinstance(date, str) else "", pull=int(pull[1]) if pull else None,
+                  parents=tuple(parents))
 
 
 def _web(told: Mapping[str, Any], base: str) -> str:
@@ -136,6 +172,10 @@ def _web(told: Mapping[str, Any], base: str) -> str:
     page = told.get("html_url")
     shown = httpx.URL(page) if isinstance(page, str) and page.startswith("http") else httpx.URL(base)
     return f"{shown.scheme}://{shown.netloc.decode()}"
+
+
+def _sequence(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -11,14 +12,14 @@ from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.adapters.history import LocalHistory
 from bot.adapters.process import LocalProcess
-from bot.adapters.registry import OciRegistry
-from bot.cli import environment, seen
 from bot.cli.layouts import is_repository
 from bot.cli.output import as_json, facts, note, working
 from bot.cli.place import Place, folder, parsed
-from bot.cli.wiring import schemes
+from bot.cli.seen import ledger_of
+from bot.cli.wiring import registry, schemes
 from bot.errors import BadArguments, Refusal
-from bot.images import provenance, reference, tags
+from bot.images import provenance, reference, sights, tags
+from bot.wake import sights as seen_before
 
 SHOWN = ("reference", "kind", "digest", "created", "pushed", "first_seen", "provenance", "identity")
 
@@ -28,10 +29,15 @@ def show(place: Place, text: str, format_: str) -> None:
     wanted = parsed(reference.parse, text)
     if place.offline:
         raise Refusal("resolving asks the registry", "leave --offline out")
-    registry = OciRegistry(SystemClock(), credentials=environment.docker_login())
+    clock, known = SystemClock(), schemes(PackagedAssets())
     with working(f"asking {wanted.registry}"):
-        found = provenance.settle(registry.resolve(wanted), schemes(PackagedAssets()))
-    found = msgspec.structs.replace(found, first_seen=seen.first(place, found))
+        found = provenance.settle(registry(clock).resolve(wanted), known)
+    with ExitStack() as stack:
+        books = ledger_of(place, stack)
+        seen = seen_before.asked(*books, clock)(found) if books else ()
+    found = msgspec.structs.replace(found, first_seen=sights.first_seen(seen, found.digest))
+    for said in (provenance.contradiction(found, known), sights.retold(text, seen)):
+        note(said) if said else None
     told = {**msgspec.to_builtins(found), "reference": text}
     if format_ == "json":
         as_json(told)

@@ -58,13 +58,12 @@ def wake(place: Place, name: str | None, file: Path | None) -> None:
 
 def bump(place: Place, recipe: str, image: str | None) -> None:
     """One wake that first opens the bump that a person asks for."""
-    if image is None:
-        raise BadArguments("no image is named", f"bumpbot bump {recipe} --image REF")
-    parsed(reference.parse, image)
+    if image is not None:
+        parsed(reference.parse, image)
     mode = environment.checked_mode()
     if mode in ("off", "observe"):
         raise Refusal(f"BUMPBOT_MODE is {mode}: no bump is begun", "set it to propose or act")
-    _woken(place, event_of("workflow_dispatch", {"inputs": {"recipe": recipe, "image": image}}, datetime.now(UTC)), {})
+    _woken(place, event_of("workflow_dispatch", {"inputs": {"recipe": recipe, "image": image or ""}}, datetime.now(UTC)), {})
 
 
 def _woken(place: Place, event: Event, payload: Mapping[str, Any]) -> None:

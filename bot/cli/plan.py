@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import msgspec
 import typer
 
+from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
-from bot.adapters.commits import GitHubCommits
-from bot.cli import environment
 from bot.cli.files import matrix_of
 from bot.cli.layouts import layout_of, tree_of
 from bot.cli.output import as_json, report, working
 from bot.cli.place import Place, parsed
-from bot.cli.wiring import knowledge, limits, published, registry, renderer
+from bot.cli.seen import ledger_of
+from bot.cli.wiring import commits, knowledge, limits, published, registry, renderer
 from bot.decide.report import proposal
-from bot.errors import BadArguments, Refusal
+from bot.errors import Refusal
 from bot.images import reference
 from bot.layout import Layout
 from bot.model.bump import Bump, Subject
 from bot.plan import Sources, bump_id
 from bot.plan import plan as gather
 from bot.recipe.shelf import Shelf
+from bot.wake import sights
 
 
 def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     """Edit, scope, upstream comparison and proposal of one recipe's move to an image."""
-    if image is None:
-        raise BadArguments("no image is named", f"bumpbot plan {recipe} --image REF")
-    parsed(reference.parse, image)
+    if image is not None:
+        parsed(reference.parse, image)
     if place.offline:
         raise Refusal("a plan asks the registry what the image is", "leave --offline out, or use: bumpbot edit")
     assets, clock = PackagedAssets(), SystemClock()
-    known, layout, tree = knowledge(assets), layout_of(place, assets), tree_of(place)
-    Shelf(tree).home(layout, recipe)
-    sources = Sources(
-        tree=tree, registry=registry(clock), schemes=known.schemes,
-        commits=GitHubCommits(clock, base_url=environment.api(), token=environment.word("GITHUB_TOKEN")),
-        published=published(clock, layout, known, lambda: tree),
-    )
-    with working("asking the registry, the forge and the source of baselines"):
-        subject = gather(sources, layout, recipe, image, limits(layout))
-    facts = Bump(id=bump_id(recipe, subject.candidate.new), now=clock.now(), subject=subject)
+    known, layout, tree = knowledge(assets), layout_of(place, assets), Shelf(tree_of(place))
+    tree.home(layout, recipe)
+    with working("asking the registry, the forge and the source of baselines"), ExitStack() as stack:
+        books, registries, upstream = ledger_of(place, stack), registry(clock), commits(clock)
+        reasons: tuple[str, ...] = ()
+        if image is None:
+            past = sights.known(*books) if books else {}
+            line, _ = scans.proposed(tree, layout, scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(),
+                                                                  commits=upstream, **past), recipe)
+            image, reasons = line.candidate or "", line.reasons
+        sources = Sources(
+            tree=tree, registry=registries, schemes=known.schemes, commits=upstream,
+            published=published(clock, layout, known, lambda: tree),
+            **({"seen": sights.asked(*books, clock)} if books else {}),
+        )
+        subject = gather(sources, layout, recipe, image, limits(layout), reasons)
+    facts = Bump(id=bump_id(recipe, subject.candidate.new.digest), now=clock.now(), subject=subject)
     text = renderer(assets, layout, known).parts(proposal(facts, ended=None))[0]
     if format_ == "json":
         as_json(told(recipe, layout, subject, text))

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import msgspec
 
-from bot import layout as layouts
 from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.cli.layouts import layout_of, tree_of
 from bot.cli.output import as_json, note, table, working
 from bot.cli.place import Place
-from bot.cli.wiring import registry, schemes
+from bot.cli.seen import ledger_of
+from bot.cli.wiring import commits, registry, schemes
 from bot.errors import Unreachable
-from bot.images.policy import Policy
 from bot.images.schemes import CUSTOM
-from bot.layout import Layout
 from bot.model.scan import Scanned
-from bot.recipe.read import read
-from bot.recipe.shelf import Shelf
+from bot.wake import sights
 
 HEADS = ("recipe", "image", "scheme", "candidate", "why")
 
@@ -28,13 +26,12 @@ HEADS = ("recipe", "image", "scheme", "candidate", "why")
 def scan(place: Place, format_: str) -> None:
     """Reads every recipe, then asks each registry once for what it holds."""
     assets, clock = PackagedAssets(), SystemClock()
-    layout, tree, known = layout_of(place, assets), Shelf(tree_of(place)), schemes(assets)
-    with working("reading the recipes"):
-        found = tuple(scans.recipes(tree, layout, known))
-    sources = scans.Sources(registry=None if place.offline else registry(clock), schemes=known, now=clock.now(),
-                            policy=lambda key: _policy(tree, layout, key))
-    with working("asking the registries"):
-        scanned = scans.candidates(found, sources)
+    layout, tree, known = layout_of(place, assets), tree_of(place), schemes(assets)
+    with working("reading the recipes" if place.offline else "asking the registries"), ExitStack() as stack:
+        books = ledger_of(place, stack)
+        asked = {} if place.offline else {"registry": registry(clock), "commits": commits(clock)}
+        past = sights.known(*books) if books else {}
+        scanned = scans.scan(tree, layout, scans.Sources(schemes=known, now=clock.now(), **asked, **past))
     found = scanned.lines
     if format_ == "json":
         as_json(msgspec.to_builtins(found))
@@ -43,12 +40,6 @@ def scan(place: Place, format_: str) -> None:
     note(_counted(found))
     if not scanned.answered:
         raise Unreachable("no registry answered", "the reasons stand beside each recipe")
-
-
-def _policy(tree: Shelf, layout: Layout, key: str) -> Policy:
-    recipe = read(tree, layout, key)
-    fleet = layouts.hardware(layout, recipe.points[0].runner if recipe.points else recipe.hardware)
-    return Policy(allow=layout.allow, platform=fleet.platform, pin=fleet.digests == "proven")
 
 
 def _row(one: Scanned) -> tuple[str | None, ...]:

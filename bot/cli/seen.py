@@ -1,9 +1,8 @@
-"""What the ledger at --repo has seen of an image's tag, where there is one."""
+"""What the ledger at --repo remembers of images and recipes, where there is one."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from datetime import datetime
 from random import SystemRandom
 
 from bot.adapters.clock import SystemClock
@@ -12,21 +11,19 @@ from bot.cli.ledger import opened
 from bot.cli.output import note
 from bot.cli.place import Place
 from bot.errors import BumpbotError
-from bot.images.sights import first_seen
 from bot.ledger import Ledger
-from bot.model.image import Resolved
-from bot.wake import sights
+from bot.model.ledger import Snapshot
 
 
-def first(place: Place, image: Resolved) -> datetime | None:
-    """When a wake first saw this digest under this tag. A ledger that cannot be read is told on stderr: what the registry
-    answered is worth showing without it."""
+def ledger_of(place: Place, stack: ExitStack) -> tuple[Ledger, Snapshot] | None:
+    """The ledger and its tip; None without a repository, or one that has none. A ledger that cannot be read is told on stderr:
+    what the registry answers is worth showing without it."""
     if not is_repository(place.repo):
         return None
-    with ExitStack() as stack:
+    try:
         ledger = Ledger(opened(str(place.repo.absolute()), stack), clock=SystemClock(), random=SystemRandom())
-        try:
-            return first_seen(sights.seen(ledger, ledger.tip(), image.reference), image.digest)
-        except BumpbotError as error:
-            note(f"the ledger was not asked when we first saw it: {error}")
-            return None
+        tip = ledger.tip()
+    except BumpbotError as error:
+        note(f"the ledger was not asked what it has seen: {error}")
+        return None
+    return (ledger, tip) if tip.oid else None

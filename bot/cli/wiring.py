@@ -9,6 +9,7 @@ import msgspec
 
 from bot import strict
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.commits import GitHubCommits
 from bot.adapters.kept import FolderBaselines
 from bot.adapters.published import ApiSource, PublishedBaselines
 from bot.adapters.registry import OciRegistry
@@ -50,6 +51,11 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
 def registry(clock: Clock) -> OciRegistry:
     """Registries as the person at this machine may ask them, with the answers that were kept."""
     return OciRegistry(clock, credentials=environment.docker_login(), cache=environment.cache())
+
+
+def commits(clock: Clock) -> GitHubCommits:
+    """The history of engines, as a stranger may ask for it, or with GITHUB_TOKEN."""
+    return GitHubCommits(clock, base_url=environment.api(), token=environment.word("GITHUB_TOKEN"))
 
 
 def schemes(assets: PackagedAssets) -> tuple[Scheme, ...]:

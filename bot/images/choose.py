@@ -32,13 +32,14 @@ _NAMED = 3
 class Choice(Struct, frozen=True, kw_only=True):
     """The tag that wins, or why none does. `lost`: each other tag's reason; `unknown`: what could not be known about the
     winner, or kept a tag from winning. A winner about which something is unknown is the one to ask the registry about, and
-    then to choose again."""
+    then to choose again. `unordered`: tags of the recipe's own line that nobody could order against its own."""
 
     winner: str | None = None
     disposition: Disposition | None = None
     reasons: tuple[str, ...] = ()
     lost: dict[str, str] = {}
     unknown: tuple[str, ...] = ()
+    unordered: tuple[str, ...] = ()
 
 
 def choose(current: Current, offers: Sequence[Offer], policy: Policy, schemes: Iterable[Scheme],
@@ -99,7 +100,7 @@ class _Choosing:
         if self.policy.cadence != NOTHING and self.current.moved is None:
             unknown.append("when the recipe last moved")
         return Choice(winner=self.winner, disposition=disposition, reasons=tuple(reasons), lost=dict(sorted(lost.items())),
-                      unknown=tuple(unknown))
+                      unknown=tuple(unknown), unordered=self.unordered)
 
     def _fault(self, tag: str) -> Fault | None:
         found = fault(self.offers[tag], self.current, self.policy, self.now)

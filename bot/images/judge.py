@@ -6,12 +6,13 @@ younger. What loses, loses with a reason that a person can read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from msgspec import Struct
 
 from bot.errors import Refusal
+from bot.images.offers import commits_of
 from bot.images.policy import Policy
 from bot.images.provenance import contradiction, repushed
 from bot.images.reference import with_digest, with_style
@@ -32,13 +33,17 @@ class Declined(Struct, frozen=True, kw_only=True):
 
 
 def judge(current: Resolved, proposed: Resolved, policy: Policy, schemes: Iterable[Scheme],
-          ancestry: Ancestry | None = None, *, measured: str | None = None) -> Candidate | Declined:
-    """The candidate that `proposed` makes in place of `current`, or why it makes none.
+          ancestry: Ancestry | None = None, *, measured: str | None = None,
+          contains: Mapping[str, bool | None] = {}) -> Candidate | Declined:
+    """The candidate that `proposed` makes in place of `current`, or why it makes none. Channel, age and cadence choose among
+    tags, and who names an image has chosen; what the image must hold stays in force.
 
-    `measured` is the baseline's ISO date: a push of the current tag after it is told on the candidate (`repushed`).
+    `contains` says for each commit of the policy whether `proposed` holds it; `measured` is the baseline's ISO date: a push
+    of the current tag after it is told on the candidate (`repushed`).
     """
     schemes = tuple(schemes)
-    declined = _not_allowed(proposed, policy) or _no_change(current, proposed, policy) or _no_platform(proposed, policy)
+    declined = (_not_allowed(proposed, policy) or _no_change(current, proposed, policy) or _no_platform(proposed, policy)
+                or _no_commit(contains, policy))
     if declined:
         return declined
     found, why = _order(current, proposed, policy, schemes, ancestry)
@@ -80,6 +85,11 @@ def _no_platform(proposed: Resolved, policy: Policy) -> Declined | None:
     there = ", ".join(f"{p.os}/{p.architecture}" for p in proposed.platforms) or "none"
     return Declined(reason=f"{proposed.reference.text} has no {policy.platform} (it has {there})",
                     hint="the hardware needs that platform; choose an image that holds it")
+
+
+def _no_commit(contains: Mapping[str, bool | None], policy: Policy) -> Declined | None:
+    found = commits_of(contains, policy)
+    return Declined(reason=found.reason, hint="name an image that does, or change the policy's commits") if found else None
 
 
 def _order(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple[Scheme, ...],

@@ -96,12 +96,13 @@ def _platform(offer: Offer, current: Current, policy: Policy, now: datetime) -> 
     return Fault(reason=f"has no {policy.platform} (it has {there})")
 
 
-def _must_have(offer: Offer, current: Current, policy: Policy, now: datetime) -> Fault | None:
-    return _commits(offer.contains, policy.must_have, wanted=True)
+def commits_of(contains: Mapping[str, bool | None], policy: Policy) -> Fault | None:
+    """The first commit of a policy that an image lacks, or holds and must not; also where that is not known."""
+    return _commits(contains, policy.must_have, wanted=True) or _commits(contains, policy.must_not_have, wanted=False)
 
 
-def _must_not_have(offer: Offer, current: Current, policy: Policy, now: datetime) -> Fault | None:
-    return _commits(offer.contains, policy.must_not_have, wanted=False)
+def _must_hold(offer: Offer, current: Current, policy: Policy, now: datetime) -> Fault | None:
+    return commits_of(offer.contains, policy)
 
 
 def _commits(contains: Mapping[str, bool | None], commits: tuple[str, ...], *, wanted: bool) -> Fault | None:
@@ -144,4 +145,4 @@ def days(wanted: timedelta) -> str:
     return f"{number:g} day{'' if number == 1 else 's'}"
 
 
-_RULES: tuple[Rule, ...] = (_same_bytes, _platform, _must_have, _must_not_have, _age, _quiet)
+_RULES: tuple[Rule, ...] = (_same_bytes, _platform, _must_hold, _age, _quiet)

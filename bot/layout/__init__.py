@@ -1,6 +1,6 @@
 """Where a repository keeps its recipes, sites, changelog and workflows, and what it demands of a bump."""
 
-from bot.layout.ask import family, hardware, in_scope, platform, rules, source_of, wanted
+from bot.layout.ask import family, github_of, hardware, in_scope, platform, rules, source_of, wanted
 from bot.layout.load import load, resolve, schema
 from bot.layout.records import (
     Artifacts,
@@ -15,10 +15,11 @@ from bot.layout.records import (
     RecipeFiles,
     RepairScope,
     Root,
+    Scans,
     Smoke,
     Sweep,
 )
 
 __all__ = ["Artifacts", "Baselines", "Changelog", "Evals", "Families", "Hardware", "Layout", "Linked", "Publish", "RecipeFiles",
-           "RepairScope", "Root", "Smoke", "Sweep", "family", "hardware", "in_scope", "load", "platform", "resolve", "rules",
-           "schema", "source_of", "wanted"]
+           "RepairScope", "Root", "Scans", "Smoke", "Sweep", "family", "github_of", "hardware", "in_scope", "load", "platform",
+           "resolve", "rules", "schema", "source_of", "wanted"]

@@ -10,6 +10,7 @@ from bot.model import rules as facts
 from bot.model.policy import Wanted
 
 _NO_HARDWARE = Hardware()
+_GITHUB = "https://github.com/"
 
 
 def hardware(layout: Layout, runner: str) -> Hardware:
@@ -29,6 +30,12 @@ def source_of(layout: Layout, image: str) -> str | None:
     """The engine's source repository for an image named `registry/repository`; None when the layout does not know."""
     names = (image, image.removeprefix("docker.io/"))
     return next((layout.sources[name] for name in names if name in layout.sources), None)
+
+
+def github_of(layout: Layout, image: str) -> str | None:
+    """The same as `owner/name`; None where the source is unknown or lies elsewhere than on GitHub."""
+    source = source_of(layout, image) or ""
+    return source.removeprefix(_GITHUB).removesuffix(".git").strip("/") if source.startswith(_GITHUB) else None
 
 
 def family(layout: Layout, key: str, keys: Iterable[str]) -> tuple[str, ...]:

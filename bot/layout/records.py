@@ -177,6 +177,13 @@ class Limits(_Record, kw_only=True):
     update_minutes: Annotated[int, Meta(ge=1)] = 30
 
 
+class Scans(_Record, kw_only=True):
+    """When a scheduled wake looks for newer images of all recipes, and how many bumps it begins by itself each time."""
+
+    every_hours: Annotated[float, Meta(ge=1, le=8760)] = 24
+    begin: Count = 0
+
+
 class Layout(_Record, kw_only=True):
     """One repository's layout, presets filled in. Paths use `/` and start at the repository's root.
 
@@ -199,6 +206,8 @@ class Layout(_Record, kw_only=True):
     policy: Annotated[Wanted, Meta(description="how images move where nothing else is said")] = Wanted()
     policies: Annotated[dict[Text, Wanted], Meta(description=(
         "how the images of single recipes move: a recipe's name, or a glob of names; the longest that fits counts first"))] = {}
+    scans: Annotated[Scans | None, Meta(description=(
+        "left out: no wake looks for images by itself, and minimum-age-days never begins to count"))] = None
     families: Families = Families()
     smoke: Smoke | None = None
     sweep: Sweep | None = None

@@ -10,12 +10,24 @@ from bot.ledger.chain import (
     unfinished,
     verify,
 )
-from bot.ledger.paths import BRANCH, NEXT, OPEN_BUMPS, claim_path, day_path, memory_path, next_path, result_path, seen_path
+from bot.ledger.paths import (
+    BRANCH,
+    LAST_SCAN,
+    NEXT,
+    OPEN_BUMPS,
+    claim_path,
+    day_path,
+    memory_path,
+    moved_path,
+    next_path,
+    result_path,
+    seen_path,
+)
 from bot.ledger.reading import replay, show, text
 from bot.ledger.store import Ledger, wake_id
 
 __all__ = [
-    "BRANCH", "NEXT", "OPEN_BUMPS", "Ledger", "canonical", "check_receipt", "claim_entry", "claim_path", "day_path",
-    "memory_path", "next_path", "pending", "receipt", "record_entry", "replay", "result_path", "seen_path", "show", "text",
-    "unfinished", "verify", "wake_id",
+    "BRANCH", "LAST_SCAN", "NEXT", "OPEN_BUMPS", "Ledger", "canonical", "check_receipt", "claim_entry", "claim_path", "day_path",
+    "memory_path", "moved_path", "next_path", "pending", "receipt", "record_entry", "replay", "result_path", "seen_path", "show",
+    "text", "unfinished", "verify", "wake_id",
 ]

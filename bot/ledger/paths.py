@@ -13,6 +13,7 @@ BRANCH = "bumpbot/ledger"
 OPEN_BUMPS = "caps/open.json"
 NEXT = "next"
 SEEN = "seen"
+LAST_SCAN = "scans/last.json"
 ONCE = ("bumps/", "ended/", "memory/", "results/")
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
 _ENTRY = re.compile(r"(?:bumps|ended/\d{4})/(?P<bump>[^/]+)/(?P<n>[1-9]\d{0,8})\.json")
@@ -34,6 +35,11 @@ def claim_path(recipe: str) -> str:
 def next_path(recipe: str) -> str:
     """The file that names a recipe's next candidate, left by the bump that it superseded (`Successor`)."""
     return _named(NEXT, recipe)
+
+
+def moved_path(recipe: str) -> str:
+    """The file that says when a bump last proved a new image for a recipe (`Moved`)."""
+    return _named("moved", recipe)
 
 
 def day_path(cluster: str, day: date) -> str:

@@ -54,6 +54,14 @@ class Sight(Struct, frozen=True, kw_only=True):
     at: datetime
 
 
+class Look(Struct, frozen=True, kw_only=True):
+    """That a tag held a digest at a moment of our own clock: what the first-seen ledger is told."""
+
+    reference: Reference
+    digest: str
+    at: datetime
+
+
 class ImageFacts(Struct, frozen=True, kw_only=True):
     """What an image says of itself, from labels and environment; None is not known."""
 
@@ -80,10 +88,12 @@ class Resolved(Struct, frozen=True, kw_only=True):
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A resolved reference proposed in place of the current one, and why."""
+    """A resolved reference proposed in place of the current one, and why. `repushed`: when the current tag was pushed after
+    its baseline was measured; `was`: what it held before, where we saw it ourselves."""
 
     old: Resolved
     new: Resolved
     text: str
     reasons: tuple[str, ...] = ()
     repushed: datetime | None = None
+    was: Sight | None = None

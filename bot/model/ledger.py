@@ -106,6 +106,21 @@ class Successor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     at: datetime
 
 
+class Moved(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`moved/<recipe>.json`: the last image of ours that a recipe was brought to, proven and handed to its maintainers."""
+
+    recipe: str
+    image: str
+    of: str
+    at: datetime
+
+
+class LastScan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`scans/last.json`: when a wake last looked for newer images of every recipe."""
+
+    at: datetime
+
+
 class OpenBumps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`caps/open.json`: the bumps that count against the cap on open ones, sorted."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from bot.model.bump import Update
-from bot.model.image import Resolved
+from bot.model.image import Resolved, Sight
 from bot.model.lines import (
     AttemptLine,
     BaselineBlock,
@@ -48,6 +48,7 @@ class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     only_image: bool
     rows_changed: int
     repushed: datetime | None
+    was: Sight | None
     comparisons: tuple[Comparison, ...]
     baseline: BaselineBlock | None
     missing_baseline: str | None

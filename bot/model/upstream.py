@@ -10,6 +10,7 @@ class Commit(Struct, frozen=True, kw_only=True):
     title: str
     date: str
     pull: int | None = None
+    parents: tuple[str, ...] = ()
 
 
 class Comparison(Struct, frozen=True, kw_only=True):

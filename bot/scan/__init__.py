@@ -1,6 +1,6 @@
 """Every recipe with its present image, and what may take that image's place: files first, then each registry once."""
 
-from bot.scan.asking import Look, Scan, Sources, candidates
-from bot.scan.reading import recipes
+from bot.scan.asking import Scan, Sources, scan
+from bot.scan.proposing import proposed
 
-__all__ = ["Look", "Scan", "Sources", "candidates", "recipes"]
+__all__ = ["Scan", "Sources", "proposed", "scan"]

@@ -13,7 +13,7 @@ from bot.decide import decide
 from bot.errors import BadInput, Broken, BumpbotError, Unreachable
 from bot.model.action import Action, Reopen, Result, tag
 from bot.model.bump import Bump, Memory
-from bot.model.event import Event, Requested
+from bot.model.event import Event, Requested, Scheduled
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
 from bot.wake import comments, opening, orders, recall, sights
@@ -82,6 +82,7 @@ def wake(context: Context, event: Event) -> tuple[Report, ...]:
     Raises Refusal, BadInput, Missing or Unreachable only for what a person asked for by name.
     """
     begun = (opening.requested(context, event),) if isinstance(event, Requested) else opening.successors(context)
+    begun += opening.scanned(context, begun) if isinstance(event, Scheduled) else ()
     fresh = {bump.id: bump for bump in begun}
     snapshot = context.ledger.tip()
     ids = (*context.ledger.open_bumps(snapshot), *fresh, *orders.ended(context, snapshot, event))

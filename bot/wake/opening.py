@@ -12,14 +12,14 @@ from bot import ledger as chains
 from bot.errors import BumpbotError, Refusal
 from bot.images.reference import parse
 from bot.ledger import Ledger, day_path
-from bot.model.action import Action, Dispatch, Label, Rerun
+from bot.model.action import Action, Dispatch, Label, OpenPull, Rerun
 from bot.model.bump import Bump
 from bot.model.event import Requested
-from bot.model.ledger import DaySpent, Held, OpenBumps, Snapshot, Successor
-from bot.model.outcome import Disposition
+from bot.model.ledger import DaySpent, Held, Moved, OpenBumps, Snapshot, Successor
+from bot.model.outcome import Disposition, Outcome
 from bot.plan import Sources, bump_id, plan
-from bot.wake import sights
-from bot.wake.context import Context
+from bot.wake import scanning, sights
+from bot.wake.context import ALLOWED, Context
 
 Writes = Mapping[str, bytes | None]
 # A successor that could not begin for so long was somebody's choice not to.
@@ -64,16 +64,16 @@ def _day(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> DaySpent:
 
 def requested(context: Context, event: Requested) -> Bump:
     """The bump that somebody asks for, planned; Refusal with its disposition when it may not begin."""
-    if event.image is None:
-        raise Refusal(f"no image was named for {event.recipe}", "name one: bumpbot bump RECIPE --image REF")
-    base = context.git.tip(context.layout.base)
-    if base is None:
-        raise Refusal(f"the branch {context.layout.base} does not exist", "name the default branch in the layout")
-    sources = Sources(tree=context.tree(base), registry=context.registry, commits=context.commits,
+    tree = scanning.tree(context)
+    image, reasons = event.image, tuple[str, ...]()
+    if image is None:
+        line = scanning.candidate(context, tree, event.recipe)
+        image, reasons = line.candidate or "", line.reasons
+    sources = Sources(tree=tree, registry=context.registry, commits=context.commits,
                       published=context.published, schemes=context.knowledge.schemes,
                       seen=sights.asked(context.ledger, context.ledger.tip(), context.clock))
-    subject = plan(sources, context.layout, event.recipe, event.image, context.limits)
-    bump = Bump(id=bump_id(event.recipe, subject.candidate.new), now=context.clock.now(), subject=subject)
+    subject = plan(sources, context.layout, event.recipe, image, context.limits, reasons)
+    bump = Bump(id=bump_id(event.recipe, subject.candidate.new.digest), now=context.clock.now(), subject=subject)
     _free(context, bump)
     return bump
 
@@ -95,6 +95,33 @@ def successors(context: Context) -> tuple[Bump, ...]:
         except BumpbotError as error:
             context.narrate(f"{found.recipe}: {found.image} is the next candidate and is not begun yet: {error}")
     return tuple(made)
+
+
+def scanned(context: Context, begun: Sequence[Bump]) -> tuple[Bump, ...]:
+    """The bumps that a scheduled wake begins by itself: a scan's candidates, as many as the layout says, none of which was
+    tried before. `begun` are those that it begins otherwise. A scan's trouble takes nothing from the bumps that are open."""
+    snapshot, made = context.ledger.tip(), list[Bump]()
+    if context.layout.scans is None or not scanning.due(context, snapshot):
+        return ()
+    known, cap = context.ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps), context.layout.limits.open_bumps
+    free = context.layout.scans.begin if OpenPull in ALLOWED[context.mode()] else 0
+    free = free if cap is None else min(free, cap - len({*(known.bumps if known else ()), *(bump.id for bump in begun)}))
+    tried = {*context.ledger.open_bumps(snapshot), *(bump for _, bump in context.ledger.ended_bumps(snapshot))}
+    try:
+        for line, digest in scanning.candidates(context, {recipe.key for bump in begun for recipe in bump.subject.family}):
+            if len(made) < free and bump_id(line.recipe, digest) not in tried:
+                made += _tried(context, Requested(at=context.clock.now(), recipe=line.recipe, image=line.candidate))
+    except BumpbotError as error:
+        context.narrate(f"no scan: {error}")
+    return tuple(made)
+
+
+def _tried(context: Context, event: Requested) -> tuple[Bump, ...]:
+    try:
+        return (requested(context, event),)
+    except BumpbotError as error:
+        context.narrate(f"{event.recipe}: {event.image} is not begun: {error}")
+        return ()
 
 
 def again(context: Context, snapshot: Snapshot, bump: Bump) -> Bump:
@@ -152,4 +179,8 @@ def released(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> tuple[Writes, tu
     if ended is not None and ended.successor is not None:
         left = Successor(recipe=recipe, image=ended.successor, of=bump.id, at=ended.at)
         writes[chains.next_path(recipe)] = chains.canonical(left)
+    if ended is not None and ended.outcome is Outcome.VALIDATED:
+        for member in bump.subject.family:
+            made = Moved(recipe=member.key, image=bump.subject.candidate.text, of=bump.id, at=ended.at)
+            writes[chains.moved_path(member.key)] = chains.canonical(made)
     return writes, tuple(writes)

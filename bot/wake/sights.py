@@ -4,32 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-
-from msgspec import Struct
+from typing import TypedDict
 
 from bot.images.sights import noted, sighted
-from bot.ledger import Ledger, canonical, seen_path
+from bot.ledger import LAST_SCAN, Ledger, canonical, moved_path, seen_path
 from bot.model.bump import Bump
-from bot.model.image import Reference, Resolved, Sight
-from bot.model.ledger import Lost, Seen, Snapshot, Step
+from bot.model.image import Look, Reference, Resolved, Sight
+from bot.model.ledger import LastScan, Lost, Moved, Seen, Snapshot, Step
 from bot.ports import Clock
 
 Writes = Mapping[str, bytes | None]
 TRIES = 5
 
 
-class Look(Struct, frozen=True, kw_only=True):
-    """That a tag held a digest at a moment of our own clock."""
-
-    reference: Reference
-    digest: str
-    at: datetime
-
-
 def seen(ledger: Ledger, snapshot: Snapshot, reference: Reference) -> tuple[Sight, ...]:
     """Our sights of the tag that a reference names, oldest first; none where it names no tag that can move."""
     tag = reference.tag or (None if reference.digest else "latest")
-    return _file(ledger, snapshot, seen_path(reference.registry, reference.repository)).tags.get(tag, ()) if tag else ()
+    return of_repository(ledger, snapshot, reference).tags.get(tag, ()) if tag else ()
+
+
+def of_repository(ledger: Ledger, snapshot: Snapshot, reference: Reference) -> Seen:
+    """Our sights of every tag of a reference's repository."""
+    return _file(ledger, snapshot, seen_path(reference.registry, reference.repository))
+
+
+class Known(TypedDict):
+    """What a scan is told of the past."""
+
+    seen: Callable[[Reference], Seen]
+    moved: Callable[[str], datetime | None]
+
+
+def known(ledger: Ledger, snapshot: Snapshot) -> Known:
+    """Our sights of a repository's tags, and when a recipe was last brought to an image of ours. Each file is read once."""
+    files: dict[str, Seen] = {}
+
+    def seen(reference: Reference) -> Seen:
+        if reference.name not in files:
+            files[reference.name] = of_repository(ledger, snapshot, reference)
+        return files[reference.name]
+
+    def moved(recipe: str) -> datetime | None:
+        found = ledger.load(snapshot, moved_path(recipe), Moved)
+        return found.at if found else None
+
+    return Known(seen=seen, moved=moved)
 
 
 def asked(ledger: Ledger, snapshot: Snapshot, clock: Clock) -> Callable[[Resolved], tuple[Sight, ...]]:
@@ -56,13 +75,13 @@ def looked(ledger: Ledger, snapshot: Snapshot, looks: Iterable[Look]) -> tuple[W
     return {path: canonical(after[path]) for path in changed}, changed
 
 
-def remember(ledger: Ledger, looks: Sequence[Look], *, wake: str) -> Snapshot:
-    """Writes looks that belong to no bump, each repository's file by itself; the ledger as it is then. What others changed
-    meanwhile is read again and added to, and nothing new is no commit. After five lost tries the looks are left to a later
-    wake: tags that are seen later are only older later."""
+def remember(ledger: Ledger, looks: Sequence[Look], *, wake: str, scanned: datetime | None = None) -> Snapshot:
+    """Writes looks that belong to no bump, each repository's file by itself, and when everything was `scanned`; the ledger as
+    it is then. What others changed meanwhile is read again and added to, and nothing new is no commit. After five lost tries
+    the looks are left to a later wake: tags that are seen later are only older later."""
     snapshot, left = ledger.tip(), list(looks)
     for _ in range(TRIES):
-        writes, _ = looked(ledger, snapshot, left)
+        writes = {**looked(ledger, snapshot, left)[0], **_last(ledger, snapshot, scanned)}
         if not writes:
             break
         steps = [Step(bump=path, kind="record", entry=path, writes={path: data}, reads=frozenset((path,)))
@@ -70,6 +89,13 @@ def remember(ledger: Ledger, looks: Sequence[Look], *, wake: str) -> Snapshot:
         taken = ledger.record(snapshot, steps, wake=wake)
         snapshot = ledger.tip() if isinstance(taken, Lost) else taken.snapshot
     return snapshot
+
+
+def _last(ledger: Ledger, snapshot: Snapshot, scanned: datetime | None) -> Writes:
+    last = ledger.load(snapshot, LAST_SCAN, LastScan)
+    if scanned is None or (last is not None and last.at >= scanned):
+        return {}
+    return {LAST_SCAN: canonical(LastScan(at=scanned))}
 
 
 def of_bump(ledger: Ledger, snapshot: Snapshot, bump: Bump) -> tuple[Writes, tuple[str, ...]]:

@@ -80,7 +80,7 @@ class TestOurOwnFault:
 class TestArguments:
     @pytest.mark.parametrize("argv", [
         [], ["nope"], ["rehearse", "--nope"], ["tags", "compare", "1.0"], ["edit"], ["edit", "x"], ["--repo"],
-        ["image", "a/b:c", "--format", "xml"], ["ledger"], ["compare", "x"], ["plan", "x"], ["bump", "x"], ["wake"],
+        ["image", "a/b:c", "--format", "xml"], ["ledger"], ["compare", "x"], ["plan"], ["bump"], ["bump", "x", "--image", "A B"], ["wake"],
     ])
     def test_that_are_wrong_end_with_two(self, argv: list[str]) -> None:
         done = bumpbot(*argv)

@@ -122,6 +122,21 @@ class TestPlan:
         assert told["missing_baseline"] == "not-published"
         assert (guest / "recipes" / "toy.yaml").read_bytes() == before
 
+    def test_without_an_image_takes_the_one_that_scan_names_and_says_why(self, guest: Path, image: str) -> None:
+        found, = bumpbot("--repo", guest, "scan", "--format", "json").json
+        told = bumpbot("--repo", guest, "plan", "toy", "--format", "json").json
+        assert told["new"] == found["candidate"] and told["new"].startswith(f"{image}:v1.1.0")
+        assert set(found["reasons"]) < set(told["reasons"]) and "version: 1.1.0, 1.0.0" in told["reasons"][0]
+
+    def test_without_an_image_that_could_follow_is_refused_with_the_reasons(self, guest: Path, image: str) -> None:
+        (guest / ".github" / "bumpbot.yml").write_text(f"""version: 1
+preset: own
+allow: [{image}]
+policies: {{toy: {{channel: nightly}}}}
+""")
+        done = bumpbot("--repo", guest, "--layout", guest / ".github" / "bumpbot.yml", "plan", "toy")
+        assert (done.code, done.out) == (1, "") and "no candidate for toy" in done.line and "--image" in done.line
+
     def test_its_diff_is_one_that_git_applies(self, guest: Path, image: str) -> None:
         told = bumpbot("--repo", guest, "plan", "toy", "--image", f"{image}:v1.1.0", "--format", "json").json
         subprocess.run(["git", "apply"], cwd=guest, input=told["diff"].encode(), check=True)
@@ -148,7 +163,7 @@ class TestPlan:
         assert bumpbot("--repo", guest, "plan", "toy", "--image", f"{image}:v1.1.0").code == 1
 
     @pytest.mark.parametrize(("argv", "code"), [
-        (("plan", "toy"), 2), (("plan", "toy", "--image", "A B"), 2), (("plan", "ghost", "--image", "127.0.0.1:1/a:b"), 1),
+        (("plan", "toy", "--image", "A B"), 2), (("plan", "ghost", "--image", "127.0.0.1:1/a:b"), 1),
         (("plan", "toy", "--image", "127.0.0.1:1/a:b"), 3), (("--offline", "plan", "toy", "--image", "a/b:c"), 1),
     ])
     def test_what_is_wrong_has_its_code(self, guest: Path, argv: tuple[str, ...], code: int) -> None:

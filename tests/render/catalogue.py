@@ -92,7 +92,7 @@ PROPOSAL = Proposal(
     settings={"max-num-seqs": "2", "topology": "TP16/DCP16", "nodes": "4", "gpus": "16", "speculation": "dspark",
               "dynamo": "ba83080",
               "concurrency": "1, 2, 4, 8, 16", "a-setting-to-come": "on"},
-    lines_changed=3, files_changed=2, only_image=True, rows_changed=10, repushed=datetime(2026, 9, 3, tzinfo=UTC),
+    lines_changed=3, files_changed=2, only_image=True, rows_changed=10, repushed=datetime(2026, 9, 3, tzinfo=UTC), was=None,
     comparisons=COMPARISONS,
     baseline=BLOCK, missing_baseline=None, state=STATE,
     attempts=(AttemptLine(number=0, head=HEAD, run=34446587513, attempt=1, result="failed", gpu_hours=14.0),
@@ -181,7 +181,7 @@ def catalogue() -> dict[str, Record]:
     made: dict[str, Record] = {
         "the body": PROPOSAL,
         "the body of a family": replace(PROPOSAL, beside=(f"{KEY}-mtp",)),
-        "the body without a baseline": replace(PROPOSAL, baseline=None, missing_baseline="baseline-unreachable", repushed=None,
+        "the body without a baseline": replace(PROPOSAL, baseline=None, missing_baseline="baseline-unreachable", repushed=None, was=None,
                                                notes=()),
         "the body with a reason nobody foresaw": replace(PROPOSAL, baseline=None, missing_baseline="a-reason-to-come", attempts=()),
         "the body with no reason at all": replace(PROPOSAL, baseline=None, only_image=False, settings={}, evals=(), comparisons=()),

@@ -7,21 +7,25 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from bot.adapters.assets import PackagedAssets
 from bot.cli.wiring import schemes
 from bot.errors import Unreachable
-from bot.images.policy import Policy
 from bot.images.reference import parse
+from bot.layout import load
 from bot.model.image import Held, Platform, Reference, Sight
 from bot.model.ledger import Seen
-from bot.model.scan import Scanned
-from bot.scan import Scan, Sources, candidates
+from bot.scan import Scan, Sources
+from bot.scan import scan as look_at
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 NAME = "docker.io/x/engine"
-RULES = Policy(allow=(NAME, "ghcr.io/x/other"), platform="linux/arm64", pin=True)
+LAYOUT = """version: 1
+recipes: [{files: "*.yaml", key: .name, image: [.image], facts: {hardware: .runner}}]
+hardware: {gb200: {platform: linux/arm64, digests: %s}}
+allow: [docker.io/x/engine, ghcr.io/x/other]
+policy: {%s}
+"""
 SCHEMES = schemes(PackagedAssets())
 
 
@@ -57,57 +61,67 @@ class Registry:
         return Held(digest=digest(content), kind="index", platforms=platforms)
 
 
-def line(image: str, recipe: str = "r") -> Scanned:
-    return Scanned(recipe=recipe, file="f.yaml", image=image)
+class Files:
+    """One recipe a file, named r0 and on."""
+
+    def __init__(self, images: Sequence[str]) -> None:
+        self.files = {f"r{number}.yaml": f"name: r{number}\nimage: {image}\nrunner: gb200\n".encode() for number, image in enumerate(images)}
+
+    def read(self, path: str) -> bytes | None:
+        return self.files.get(path)
+
+    def paths(self, prefix: str = "") -> list[str]:
+        return [path for path in self.files if path.startswith(prefix)]
 
 
-def scan(registry: Registry | None, *lines: Scanned, rules: Policy = RULES, seen: Seen | None = None) -> Scan:
-    sources = Sources(registry=registry, schemes=SCHEMES, now=NOW, policy=lambda key: rules, seen=lambda each: seen or Seen())
-    return candidates(lines, sources)
+def scan(registry: Registry | None, *images: str, policy: str = "", digests: str = "proven", seen: Seen | None = None,
+         **more: Any) -> Scan:
+    sources = Sources(registry=registry, schemes=SCHEMES, now=NOW, seen=lambda each: seen or Seen(), **more)
+    return look_at(Files(images), load(LAYOUT % (digests, policy), file="layout.yml"), sources)
 
 
 class TestANewerTag:
     def test_is_looked_at_and_pinned_as_the_file_would_name_it(self) -> None:
         registry = Registry(v1_0_0="old", v1_1_0="new", v1_0_5="between")
-        found, = scan(registry, line("x/engine:v1.0.0")).lines
+        found, = scan(registry, "x/engine:v1.0.0").lines
         assert found.candidate == f"x/engine:v1.1.0@{digest('new')}" and found.disposition is None
         assert (registry.listed, registry.held_) == ([NAME], ["x/engine:v1.1.0"]), "two requests an image"
 
     @pytest.mark.parametrize(("image", "named"), [
         ("docker.io#x/engine:v1.0.0", "docker.io#x/engine:v1.1.0"), ("docker.io/x/engine:v1.0.0", "docker.io/x/engine:v1.1.0")])
     def test_keeps_the_spelling_and_is_named_by_its_tag_alone_where_a_launcher_takes_no_digest(self, image: str, named: str) -> None:
-        found, = scan(Registry(v1_0_0="old", v1_1_0="new"), line(image), rules=replace(RULES, pin=False)).lines
+        found, = scan(Registry(v1_0_0="old", v1_1_0="new"), image, digests="unproven").lines
         assert found.candidate == named
 
     def test_without_the_platform_makes_room_for_the_next(self) -> None:
         registry = Registry(v1_0_0="old", v1_1_0="new")
         registry.architectures = ("amd64",)
-        found, = scan(registry, line("x/engine:v1.0.0")).lines
+        found, = scan(registry, "x/engine:v1.0.0").lines
         assert found.candidate is None and any("linux/arm64" in reason for reason in found.reasons)
 
     def test_that_cannot_be_looked_at_is_replaced_by_no_older_one(self) -> None:
-        found, = scan(Registry(v1_0_0="old", v1_0_5="between", v1_1_0="broken"), line("x/engine:v1.0.0")).lines
+        found, = scan(Registry(v1_0_0="old", v1_0_5="between", v1_1_0="broken"), "x/engine:v1.0.0").lines
         assert found.candidate is None and found.unknown == ("what v1.1.0 holds: no answer: wait",)
 
     def test_that_must_age_is_looked_at_so_that_its_age_counts_from_now(self) -> None:
-        registry, rules = Registry(v1_0_0="old", v1_1_0="new"), replace(RULES, minimum_age=timedelta(days=2))
-        first = scan(registry, line("x/engine:v1.0.0"), rules=rules)
+        registry, aged = Registry(v1_0_0="old", v1_1_0="new"), "minimum-age-days: 2"
+        first = scan(registry, "x/engine:v1.0.0", policy=aged)
         assert first.lines[0].candidate is None and [look.digest for look in first.looks] == [digest("new")]
         seen = Seen(tags={"v1.1.0": (Sight(digest=digest("new"), at=NOW - timedelta(days=3)),)})
-        assert scan(registry, line("x/engine:v1.0.0"), rules=rules, seen=seen).lines[0].candidate is not None
+        assert scan(registry, "x/engine:v1.0.0", policy=aged, seen=seen).lines[0].candidate is not None
 
 
 class TestTheRecipesOwnTag:
     def test_is_looked_at_where_nothing_is_newer(self) -> None:
         registry = Registry(v1_0_0="old")
-        done = scan(registry, line("x/engine:v1.0.0"))
+        done = scan(registry, "x/engine:v1.0.0")
         assert done.lines[0].disposition is not None and registry.held_ == ["x/engine:v1.0.0"]
         assert [(look.reference.tag, look.digest) for look in done.looks] == [("v1.0.0", digest("old"))]
 
     def test_that_was_pushed_again_is_the_candidate(self) -> None:
         pinned = f"x/engine:v1.0.0@{digest('old')}"
         seen = Seen(tags={"v1.0.0": (Sight(digest=digest("old"), at=NOW - timedelta(days=30)),)})
-        found, = scan(Registry(v1_0_0="rebuilt"), line(pinned), seen=seen).lines
+        found, = scan(Registry(v1_0_0="rebuilt"), pinned, seen=seen).lines
         assert found.candidate == f"x/engine:v1.0.0@{digest('rebuilt')}"
         assert any("was pushed again" in reason for reason in found.reasons)
 
@@ -115,30 +129,30 @@ class TestTheRecipesOwnTag:
 class TestManyRecipes:
     def test_that_share_an_image_ask_once(self) -> None:
         registry = Registry(v1_0_0="old", v1_1_0="new")
-        done = scan(registry, *(line("x/engine:v1.0.0", f"r{index}") for index in range(5)))
+        done = scan(registry, *["x/engine:v1.0.0"] * 5)
         assert len({one.candidate for one in done.lines}) == 1 and (len(registry.listed), len(registry.held_)) == (1, 1)
 
     def test_of_a_registry_that_fails_leave_the_others_their_answer(self) -> None:
         registry = Registry(v1_0_0="old", v1_1_0="new")
         registry.down = {"ghcr.io/x/other"}
-        done = scan(registry, line("ghcr.io/x/other:v1.0.0", "a"), line("x/engine:v1.0.0", "b"))
+        done = scan(registry, "ghcr.io/x/other:v1.0.0", "x/engine:v1.0.0")
         assert done.answered and done.lines[0].unknown == ("which tags there are: ghcr.io/x/other is down: wait",)
         assert done.lines[0].candidate is None and done.lines[1].candidate is not None
 
     def test_of_which_none_gets_an_answer_are_told_apart_from_those_without_a_candidate(self) -> None:
         registry = Registry()
         registry.down = {NAME}
-        assert not scan(registry, line("x/engine:v1.0.0")).answered and scan(Registry(), line("x/engine:v1.0.0")).answered
+        assert not scan(registry, "x/engine:v1.0.0").answered and scan(Registry(), "x/engine:v1.0.0").answered
 
-    @pytest.mark.parametrize(("image", "rules"), [
-        ("elsewhere/engine:v1.0.0", RULES), ("x/engine:v1.0.0", replace(RULES, keep="the fix is not released")), ("x/engine@" + digest("a"), RULES),
-        ("not an image", RULES),
+    @pytest.mark.parametrize(("image", "policy"), [
+        ("elsewhere/engine:v1.0.0", ""), ("x/engine:v1.0.0", "channel: pinned, reason: the fix is not released"),
+        ("x/engine@" + digest("a"), ""), ("not an image", ""),
     ])
-    def test_that_may_not_move_cost_no_request(self, image: str, rules: Policy) -> None:
+    def test_that_may_not_move_cost_no_request(self, image: str, policy: str) -> None:
         registry = Registry(v1_0_0="old", v1_1_0="new")
-        found, = scan(registry, line(image), rules=rules).lines
+        found, = scan(registry, image, policy=policy).lines
         assert found.candidate is None and registry.listed == registry.held_ == []
 
     def test_without_a_registry_say_so(self) -> None:
-        found, = scan(None, line("x/engine:v1.0.0")).lines
+        found, = scan(None, "x/engine:v1.0.0").lines
         assert found.candidate is None and found.unknown == ("which tags there are: no registry was asked (--offline)",)

@@ -37,6 +37,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
         only_image=plan.scope.only_image,
         rows_changed=plan.scope.changed_rows,
         repushed=subject.candidate.repushed,
+        was=subject.candidate.was,
         comparisons=plan.comparisons,
         baseline=baseline_block(bump, plan.baseline) if plan.baseline else None,
         missing_baseline=plan.missing_baseline,
