@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
@@ -13,6 +13,7 @@ import msgspec
 import typer
 
 from bot import __version__
+from bot.adapters.addresses import is_loopback_name
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.commits import GitHubCommits
 from bot.adapters.git import CommandGit, init_bare
@@ -117,7 +118,8 @@ class RehearsedBot:
         self.ledger, self.refused = Ledger(books, clock=world.clock, random=self._random), []
         token = world.tokens["bot"]
         self._forge = GitHubForge(world.github_url, world.repository, token, world.clock, login=account)
-        self._registry = OciRegistry(world.clock, override=world.endpoints, trust_declared=story.declared.registry.declared_digests)
+        self._registry = OciRegistry(world.clock, override=world.endpoints, trust_declared=story.declared.registry.declared_digests,
+                                     resolve=_nowhere)
         self._commits = GitHubCommits(world.clock, base_url=world.github_url, token=token)
         self._knowledge = knowledge(self._assets)
         self._held: dict[bytes | None, tuple[Layout, Renderer]] = {}
@@ -166,6 +168,13 @@ class RehearsedBot:
                                              smoke=_staged(layout.smoke, policy.smoke))
             self._held[data] = layout, renderer(self._assets, layout, self._knowledge)
         return self._held[data]
+
+
+def _nowhere(host: str, port: int) -> Sequence[str]:
+    """A rehearsal reaches nothing beyond this machine, whatever images its recipes name."""
+    if is_loopback_name(host):
+        return [host]
+    raise Refusal(f"{host} is not in this rehearsal", "add it to the scenario's registry.yaml")
 
 
 def _staged(smoke: Smoke | None, told: policies.Smoke) -> Smoke | None:

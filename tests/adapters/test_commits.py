@@ -115,3 +115,71 @@ class TestBadInput:
         spent = httpx.Response(403, headers={"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9999999999"})
         with pytest.raises(Unreachable, match="rate limit"):
             Api([], answers={"/repos/o/n/compare/a...b": spent}).port().compare("o/n", "a", "b")
+
+
+class Branch:
+    """Answers the listing of a default branch, newest first, a hundred commits a page."""
+
+    def __init__(self, shas: list[str]) -> None:
+        self.shas, self.asked = shas, []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        if request.url.path != "/repos/o/n/commits":
+            return httpx.Response(404, json={"message": "Not Found"})
+        page, size = int(request.url.params["page"]), int(request.url.params["per_page"])
+        shown = self.shas[(page - 1) * size:page * size]
+        return httpx.Response(200, json=[{**commit(sha), "parents": [{"sha": BASE}, {"sha": "no commit"}, None]} for sha in shown])
+
+    port = Api.port
+
+
+class TestAHistory:
+    def test_is_read_until_every_commit_asked_for_was_met(self):
+        branch = Branch(LONG)
+        found = branch.port().history("o/n", {LONG[3][:39], LONG[120]})
+        assert [one.sha for one in found] == LONG[:200] and len(branch.asked) == 2
+        assert found[0].parents == (BASE,)
+
+    def test_ends_with_the_branch_or_at_the_limit(self):
+        branch = Branch(LONG)
+        assert len(branch.port().history("o/n", {"a" * 40})) == 250 and len(branch.asked) == 3
+        branch = Branch(LONG)
+        assert len(branch.port(listed=1).history("o/n", {"a" * 40})) == 100 and len(branch.asked) == 1
+
+    def test_of_a_repository_that_is_not_there(self):
+        with pytest.raises(Missing, match="the history of o/other"):
+            Branch(LONG).port().history("o/other", set())
+
+    @pytest.mark.parametrize(("repository", "until"), [("o", ()), ("o/n", ("a b",)), ("o/n", ("-x",))])
+    def test_asks_for_nothing_that_is_no_name(self, repository, until):
+        branch = Branch(LONG)
+        with pytest.raises(BadInput):
+            branch.port().history(repository, until)
+        assert branch.asked == []
+
+    @pytest.mark.parametrize("answer", [{}, [{"sha": "x"}], [3], "text"])
+    def test_that_is_no_list_of_commits_is_bad_input(self, answer):
+        api = Api([], answers={"/repos/o/n/commits": httpx.Response(200, json=answer)})
+        with pytest.raises(BadInput):
+            api.port().history("o/n", {"a" * 40})
+
+
+class TestWhetherACommitIsContained:
+    @pytest.mark.parametrize(("behind", "answer"), [(0, True), (3, False)])
+    def test_is_whether_nothing_of_it_is_missing(self, behind, answer):
+        api = Api([commit(sha) for sha in LONG], behind=behind)
+        assert api.port().contains("o/n", "a" * 40, "b" * 40) is answer and len(api.asked) == 1
+
+    def test_of_a_history_that_shares_nothing_is_no(self):
+        gone = httpx.Response(404, json={"message": "Not Found"})
+        here = httpx.Response(200, json={})
+        api = Api([], answers={"/repos/o/n/compare/aaaaaaa...bbbbbbb": gone, "/repos/o/n/commits/aaaaaaa": here,
+                               "/repos/o/n/commits/bbbbbbb": here})
+        assert api.port().contains("o/n", "aaaaaaa", "bbbbbbb") is False
+
+    def test_of_a_commit_that_is_not_there_is_missing(self):
+        gone = httpx.Response(404, json={"message": "Not Found"})
+        paths = ("/repos/o/n/compare/aaaaaaa...bbbbbbb", "/repos/o/n/commits/aaaaaaa")
+        with pytest.raises(Missing):
+            Api([], answers=dict.fromkeys(paths, gone)).port().contains("o/n", "aaaaaaa", "bbbbbbb")

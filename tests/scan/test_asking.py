@@ -75,9 +75,9 @@ class Files:
 
 
 def scan(registry: Registry | None, *images: str, policy: str = "", digests: str = "proven", seen: Seen | None = None,
-         **more: Any) -> Scan:
-    sources = Sources(registry=registry, schemes=SCHEMES, now=NOW, seen=lambda each: seen or Seen(), **more)
-    return look_at(Files(images), load(LAYOUT % (digests, policy), file="layout.yml"), sources)
+         more: str = "", **asked: Any) -> Scan:
+    sources = Sources(registry=registry, schemes=SCHEMES, now=NOW, seen=lambda each: seen or Seen(), **asked)
+    return look_at(Files(images), load(LAYOUT % (digests, policy) + more, file="layout.yml"), sources)
 
 
 class TestANewerTag:
