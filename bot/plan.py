@@ -14,7 +14,7 @@ from bot.baseline import freeze, join, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import judge, provenance, reference, sights
 from bot.images.contains import contained
-from bot.images.tags import Scheme
+from bot.images.tags import Ancestry, Order, Scheme
 from bot.layout import Layout
 from bot.model.bump import Plan, Subject
 from bot.model.image import Candidate, Resolved, Sight
@@ -58,7 +58,8 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     new = _resolve(sources, image)
     members = (lead, *(recipe for recipe in family if recipe.key != key))
     baseline, missing = _baselines(sources, members, old)
-    candidate = _candidate(sources, layout, lead, old, new, baseline, reasons)
+    comparisons = _comparisons(sources.commits, layout, old, new)
+    candidate = _candidate(sources, layout, lead, old, new, baseline, comparisons, reasons)
     moved = edit.move(tree, layout, [recipe.key for recipe in family], candidate.text)
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
@@ -71,7 +72,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
             scope=_proved(tree, layout, moved, [recipe.key for recipe in family]),
             diff=moved.diff,
             smoke=_smoke(layout, members),
-            comparisons=_comparisons(sources.commits, layout, old, new),
+            comparisons=comparisons,
             baseline=baseline,
             missing_baseline=missing,
             thresholds={point.eval.task: point.eval.threshold for recipe in family for point in recipe.points if point.eval},
@@ -114,10 +115,11 @@ def _moved(sources: Sources, image: Resolved) -> datetime | None:
 
 
 def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, new: Resolved,
-               baseline: Baseline | None, reasons: Sequence[str]) -> Candidate:
+               baseline: Baseline | None, comparisons: Sequence[Comparison], reasons: Sequence[str]) -> Candidate:
     rules = policy(sources.tree, layout, recipe)
     holds = contained(sources.commits, layouts.github_of(layout, new.reference.name), new.facts.commit, rules)
-    found = judge.judge(old, new, rules, sources.schemes, measured=baseline.date if baseline else None, contains=holds)
+    found = judge.judge(old, new, rules, sources.schemes, _ancestry(comparisons), contains=holds,
+                        measured=baseline.date if baseline else None)
     if isinstance(found, judge.Declined):
         found.refuse()
     measured = date.fromisoformat(baseline.date[:10]) if baseline else None
@@ -170,6 +172,27 @@ def _comparisons(commits: Commits, layout: Layout, old: Resolved, new: Resolved)
         if source and base and head
         for found in _asked(lambda base=base, head=head: commits.compare(source, base, head))
     )
+
+
+def _ancestry(comparisons: Sequence[Comparison]) -> Ancestry:
+    """How a head that was compared stands to its base; ids may be short."""
+
+    def order(one: str, other: str) -> Order | None:
+        found = next((each for each in comparisons if _same(each.base, other) and _same(each.head, one)), None)
+        return _stands(found) if found else None
+
+    return order
+
+
+def _stands(found: Comparison) -> Order:
+    """How the head of a comparison stands to its base."""
+    if found.merge_base is None or (found.ahead and found.behind):
+        return "incomparable"
+    return "newer" if found.ahead else "older" if found.behind else "same"
+
+
+def _same(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
 
 
 def _asked(ask: Callable[[], Comparison]) -> tuple[Comparison, ...]:

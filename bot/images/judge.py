@@ -94,7 +94,8 @@ def _no_commit(contains: Mapping[str, bool | None], policy: Policy) -> Declined 
 
 def _order(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple[Scheme, ...],
            ancestry: Ancestry | None) -> tuple[Order, str]:
-    """By tags within one repository, else by the registry's times; a person reads which of the two it was."""
+    """By tags within one repository, else by the history of the commits that both were built from, else by the registry's
+    times; a person reads which it was."""
     found: Order = "incomparable"
     why = f"{proposed.reference.name} is another repository than {current.reference.name}"
     if current.reference.name == proposed.reference.name:
@@ -102,13 +103,17 @@ def _order(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple
         found, why = explain(new, old, schemes, ancestry, free=policy.free)
     if found in ("older", "newer"):
         return found, why
+    left, right = proposed.facts.commit, current.facts.commit
+    told = ancestry(left, right) if ancestry and left and right else None
+    if told in ("older", "newer"):
+        return told, f"{why}; history: {left}, {right}"
     old_time, new_time = current.created, proposed.created
     if old_time is None or new_time is None:
         return "incomparable", f"{why}; a time of creation is not known"
     if new_time == old_time:
         return "incomparable", f"{why}; created at the same time"
-    told = "newer" if new_time > old_time else "older"
-    return told, f"{why}; created {new_time.date().isoformat()}, the current one {old_time.date().isoformat()}"
+    found = "newer" if new_time > old_time else "older"
+    return found, f"{why}; created {new_time.date().isoformat()}, the current one {old_time.date().isoformat()}"
 
 
 def _not_newer(found: Order, why: str, proposed: Resolved) -> Declined:

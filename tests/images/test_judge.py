@@ -14,7 +14,7 @@ from bot.images.policy import Policy
 from bot.images.provenance import REVISION, commit_of, contradiction, repushed, settle
 from bot.images.reference import parse
 from bot.images.tags import read
-from bot.model.image import Candidate, Platform, Resolved
+from bot.model.image import Candidate, ImageFacts, Platform, Resolved
 from bot.model.outcome import Disposition
 
 SCHEMES = read((Path(__file__).parents[2] / "bot" / "knowledge" / "tags.yaml").read_text(encoding="utf-8"))
@@ -66,6 +66,17 @@ class TestACandidate:
         found = judged(new, old=old)
         assert isinstance(found, Candidate) and "only by a repository's history" in found.reasons[0]
 
+    @pytest.mark.parametrize(("history", "said"), [("newer", "history: bbbbbbb, aaaaaaa"), ("incomparable", "created 2026-08-18"),
+                                                   (None, "created 2026-08-18")])
+    def test_whose_tags_do_not_order_is_ordered_by_the_commits_that_both_were_built_from(self, history, said):
+        old, new = (replace(image(f"vllm/vllm-openai:{tag}", tag[0], created=DAY + timedelta(days=after)),
+                            facts=ImageFacts(commit=commit))
+                    for tag, commit, after in (("kimi-k3", "aaaaaaa", 0), ("deepseek", "bbbbbbb", 1)))
+        found = judged(new, old=old, ancestry=lambda one, other: history)
+        assert isinstance(found, Candidate) and said in found.reasons[0]
+        back = judged(new, old=old, ancestry=lambda one, other: "older")
+        assert isinstance(back, Declined) and "older than the current image" in back.reason
+
     def test_tells_that_the_baselines_tag_was_pushed_again(self):
         old = replace(CURRENT, pushed=datetime(2026, 9, 3, tzinfo=UTC))
         found = judged(NEWER, old=old, measured="2026-08-21")
@@ -77,6 +88,18 @@ class TestACandidate:
 
 
 class TestNoCandidate:
+    FIX = "f" * 40
+
+    @pytest.mark.parametrize(("rule", "holds", "said"), [
+        ("must_have", False, "does not contain"), ("must_have", None, "is not known"), ("must_not_have", True, "contains"),
+        ("must_not_have", None, "is not known"),
+    ])
+    def test_when_it_lacks_a_commit_that_the_policy_wants_or_holds_one_that_it_must_not(self, rule, holds, said):
+        wants = replace(POLICY, **{rule: (self.FIX,)})
+        found = judged(NEWER, policy=wants, contains={self.FIX: holds})
+        assert isinstance(found, Declined) and said in found.reason and self.FIX in found.reason
+        assert isinstance(judged(NEWER, policy=wants, contains={self.FIX: rule == "must_have"}), Candidate)
+
     def test_when_the_bytes_are_the_same(self):
         found = judged(replace(NEWER, digest=CURRENT.digest))
         assert found.disposition is Disposition.ALREADY_CURRENT

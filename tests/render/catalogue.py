@@ -12,6 +12,7 @@ from bot import strict
 from bot.commands import COMMANDS
 from bot.decide import report
 from bot.model.bump import Ended, Update
+from bot.model.image import Sight
 from bot.model.lines import AttemptLine, Follow, Regression, RunLine, StageLine, SummaryLine
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import (
@@ -180,6 +181,7 @@ def catalogue() -> dict[str, Record]:
     """All records by what they are for."""
     made: dict[str, Record] = {
         "the body": PROPOSAL,
+        "the body of a tag that we saw pushed again": replace(PROPOSAL, was=Sight(digest=OLD.digest, at=datetime(2026, 8, 2, tzinfo=UTC))),
         "the body of a family": replace(PROPOSAL, beside=(f"{KEY}-mtp",)),
         "the body without a baseline": replace(PROPOSAL, baseline=None, missing_baseline="baseline-unreachable", repushed=None, was=None,
                                                notes=()),

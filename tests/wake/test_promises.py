@@ -7,10 +7,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from bot.ledger import moved_path
 from bot.model.action import React, Rerun
-from bot.model.bump import Bump
+from bot.model.bump import Bump, Ended
 from bot.model.ledger import DaySpent, Snapshot
+from bot.model.outcome import Cause, Outcome
 from bot.wake import opening
 from tests.fakes.facts import PROPOSAL, bump, job, run
 
@@ -31,6 +34,23 @@ def smoked(*, minutes: float | None) -> Bump:
 
 def promised(ledger: Any, facts: Bump) -> float:
     return opening.promised(ledger, TIP, facts).world.promised_today
+
+
+class TestAProvenImage:
+    """What a recipe's cadence counts from."""
+
+    def ended(self, outcome: Outcome) -> list[str]:
+        facts = smoked(minutes=30)
+        over = replace(facts, memory=replace(facts.memory, ended=Ended(outcome=outcome, cause=Cause.VERDICT, at=facts.now)))
+        empty: Any = SimpleNamespace(load=lambda snapshot, path, kind: None)
+        return [path for path in opening.released(empty, TIP, over)[0] if path.startswith("moved/")]
+
+    def test_is_remembered_for_each_recipe_of_its_family(self) -> None:
+        assert self.ended(Outcome.VALIDATED) == [moved_path(recipe.key) for recipe in smoked(minutes=30).subject.family]
+
+    @pytest.mark.parametrize("outcome", [each for each in Outcome if each is not Outcome.VALIDATED])
+    def test_is_none_where_the_bump_ended_otherwise(self, outcome: Outcome) -> None:
+        assert self.ended(outcome) == []
 
 
 class TestTheDay:
