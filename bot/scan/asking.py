@@ -38,7 +38,8 @@ SHUT = (Disposition.PINNED, Disposition.OBSERVED_ONLY)
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What a scan asks. Without a registry files alone answer, without commits no history does. `seen` are our own sights of
-    a repository's tags, `moved` when a recipe's image was last moved."""
+    a repository's tags, `moved` when a recipe's image was last moved. `own_too`: look also at each tag that a recipe runs
+    without a digest, one request more an image: who looks daily sees it move under the published baseline."""
 
     schemes: tuple[Scheme, ...]
     now: datetime
@@ -46,6 +47,7 @@ class Sources:
     commits: Commits | None = None
     seen: Callable[[Reference], Seen] = lambda reference: Seen()
     moved: Callable[[str], datetime | None] = lambda recipe: None
+    own_too: bool = False
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -85,7 +87,8 @@ def _question(current: Reference, rules: Policy, recipe: str, sources: Sources,
     moved = sources.moved(recipe)
     key = (current.text, rules, moved)
     if key not in shared:
-        shared[key] = Question(current, rules, sources.schemes, seen=sources.seen(current), moved=moved, now=sources.now)
+        shared[key] = Question(current, rules, sources.schemes, seen=sources.seen(current), moved=moved, now=sources.now,
+                               own_too=sources.own_too and current.digest is None)
     return shared[key]
 
 

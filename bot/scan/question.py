@@ -19,17 +19,19 @@ from bot.model.scan import Scanned
 
 
 class Question:
-    """Several recipes may share one. `trouble` is why no answer can be had; `choice` is the answer by what is known so far."""
+    """Several recipes may share one. `trouble` is why no answer can be had; `choice` is the answer by what is known so far.
+    `own_too`: look at the recipe's own tag also where another may take its place."""
 
     def __init__(self, current: Reference, policy: Policy, schemes: Iterable[Scheme], *, seen: Seen, moved: datetime | None,
-                 now: datetime) -> None:
+                 now: datetime, own_too: bool = False) -> None:
         self.reference, self.policy, self.trouble = current, policy, ""
-        self._schemes, self._seen, self._now = tuple(schemes), seen, now
+        self._schemes, self._seen, self._now, self._own_too = tuple(schemes), seen, now, own_too
         own = seen.tags.get(current.tag or "latest", ())
         self._current = Current(reference=current, digest=own[-1].digest if own else None, moved=moved)
         self._offers: dict[str, Offer] = {}
         self._ancestry: Ancestry | None = None
         self._untold: tuple[str, ...] = ()
+        self._silent: set[str] = set()
         self.choice = self._chosen()
 
     def listed(self, tags: Sequence[str] | BumpbotError) -> None:
@@ -43,7 +45,7 @@ class Question:
     def ordered(self, ancestry: Ancestry | BumpbotError) -> None:
         """Takes the history of the engine's main line, or the reason why there is none."""
         if isinstance(ancestry, BumpbotError):
-            self._untold = (f"the history of its commits: {ancestry}",)
+            self._untold += (f"the history of its commits: {ancestry}",)
             return
         self._ancestry = ancestry
         self.choice = self._chosen()
@@ -54,16 +56,20 @@ class Question:
         if self.trouble:
             return None
         winners = [tag for tag in (self.choice.winner, self._hoped()) if tag is not None]
-        tag = next((tag for tag in winners if self._open(tag)), None)
-        if tag is None and not winners and self._current.tag in self._offers and self._open(self._current.tag):
-            tag = self._current.tag
+        own = [self._current.tag] if self._own_too or not winners else []
+        tag = next((tag for tag in (*winners, *own) if tag in self._offers and self._open(tag)), None)
         return self._tagged(tag) if tag else None
 
     def looked(self, tag: str, held: Held | BumpbotError, contains: Mapping[str, bool | None]) -> None:
         """Takes what a tag holds, and which of the policy's commits. A tag that cannot be looked at is not replaced by an older
         one: nothing is proposed."""
         if isinstance(held, BumpbotError):
-            self.trouble = f"what {tag} holds: {held}"
+            said = f"what {tag} holds: {held}"
+            self._silent.add(tag)
+            if self.choice.winner and tag == self._current.tag != self.choice.winner:
+                self._untold += (said,)
+            else:
+                self.trouble = said
             return
         self._offers[tag] = replace(self._offers[tag], digest=held.digest, platforms=held.platforms, contains=dict(contains))
         self.choice = self._chosen()
@@ -77,7 +83,7 @@ class Question:
                        unknown=(*one.unknown, *found.unknown, *self._untold))
 
     def _open(self, tag: str) -> bool:
-        return self._offers[tag].digest is None
+        return self._offers[tag].digest is None and tag not in self._silent
 
     def _hoped(self) -> str | None:
         """Who would win if it need not wait, and held what it must where nobody asked: a look begins its age, and is what

@@ -60,4 +60,4 @@ def candidates(context: Context, taken: Collection[str]) -> Iterator[tuple[Scann
 
 def _sources(context: Context, snapshot: Snapshot) -> scans.Sources:
     return scans.Sources(registry=context.registry, schemes=context.knowledge.schemes, now=context.clock.now(),
-                         commits=context.commits, **sights.known(context.ledger, snapshot))
+                         commits=context.commits, own_too=True, **sights.known(context.ledger, snapshot))

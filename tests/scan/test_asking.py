@@ -126,6 +126,22 @@ class TestTheRecipesOwnTag:
         assert any("was pushed again" in reason for reason in found.reasons)
 
 
+    def test_that_has_no_digest_is_looked_at_beside_the_winner_by_who_looks_daily(self) -> None:
+        registry = Registry(v1_0_0="old", v1_1_0="new")
+        done = scan(registry, "x/engine:v1.0.0", own_too=True)
+        assert [(look.reference.tag, look.digest) for look in done.looks] == [("v1.1.0", digest("new")), ("v1.0.0", digest("old"))]
+        assert done.lines[0].candidate == f"x/engine:v1.1.0@{digest('new')}"
+        registry = Registry(v1_0_0="old", v1_1_0="new")
+        scan(registry, f"x/engine:v1.0.0@{digest('old')}", own_too=True)
+        assert registry.held_ == ["x/engine:v1.1.0"]
+
+    def test_that_cannot_be_looked_at_keeps_no_newer_one_from_being_proposed(self) -> None:
+        registry = Registry(v1_0_0="broken", v1_1_0="new")
+        found, = scan(registry, "x/engine:v1.0.0", own_too=True).lines
+        assert found.candidate is not None and "what v1.0.0 holds: no answer: wait" in found.unknown
+        assert registry.held_ == ["x/engine:v1.1.0", "x/engine:v1.0.0"], "each is asked once"
+
+
 class TestManyRecipes:
     def test_that_share_an_image_ask_once(self) -> None:
         registry = Registry(v1_0_0="old", v1_1_0="new")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -21,25 +22,43 @@ from bot.layout import Scans
 from bot.ledger import LAST_SCAN, canonical, moved_path, seen_path
 from bot.model.event import Requested, Scheduled
 from bot.model.ledger import Held, LastScan, Moved, OpenBumps, Seen, Step
-from bot.ports import Tree
+from bot.model.result import Baseline
+from bot.ports import Published, Tree
 from bot.rehearse import scenario
 from bot.rehearse.world import World
 from bot.wake.context import Context, Mode
 from bot.wake.loop import wake
 
 KEY, TAG = "larch72b-fp8-h200-sglang-tp4", "lmsysorg/sglang:v0.5.22"
+OWN = "lmsysorg/sglang:v0.5.21"
 PLACE = seen_path("docker.io", "lmsysorg/sglang")
 
 
 class Files:
-    """The files of a revision in which the recipe's policy reads otherwise."""
+    """The files of a revision in which the recipe's policy reads otherwise, and nothing names a digest where `bare`."""
 
-    def __init__(self, inner: Tree, policy: str) -> None:
-        self.inner, self.policy, self.paths = inner, policy.encode(), inner.paths
+    def __init__(self, inner: Tree, policy: str, bare: bool) -> None:
+        self.inner, self.policy, self.bare, self.paths = inner, policy.encode(), bare, inner.paths
 
     def read(self, path: str) -> bytes | None:
         data = self.inner.read(path)
-        return data and re.sub(rb"(?m)^policy:.*$", b"policy: {%s}" % self.policy, data)
+        data = data and re.sub(rb"(?m)^policy:.*$", b"policy: {%s}" % self.policy, data)
+        return data and (re.sub(rb"@sha256:[0-9a-f]{64}", b"", data) if self.bare else data)
+
+
+class Bare:
+    """The scenario's baseline as it would be, had its recipe never named a digest."""
+
+    def __init__(self, inner: Published) -> None:
+        self.inner = inner
+
+    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
+        story = PackagedAssets().folder("rehearse/scenarios/green") / "repo/baselines/2026-09-22" / f"{KEY}.jsonl"
+        first = json.loads(story.read_text().partition("\n")[0])
+        found = self.inner.baseline(recipe, model=model, image=first["image"], fingerprint=first["point"]["fingerprint"])
+        assert found is not None
+        rows = tuple(replace(row, image=image, point=replace(row.point, fingerprint=fingerprint)) for row in found.rows)
+        return replace(found, image=image, fingerprint=fingerprint, rows=rows)
 
 
 class House:
@@ -51,12 +70,18 @@ class House:
         self.bot, self.told, self.mode = RehearsedBot(self.world, self.story, work), list[str](), "act"
         self.scans: Scans | None = Scans(every_hours=24, begin=1)
         self.change: Callable[[Any], Any] = lambda layout: layout
-        self.policy = "channel: stable"
+        self.policy, self.bare = "channel: stable", False
 
     def context(self) -> Context:
         made = self.bot.context()
         mode: Mode = self.mode  # type: ignore[assignment]
-        return renewed(made, tree=lambda oid: Files(made.tree(oid), self.policy), layout=self.change(replace(made.layout, scans=self.scans)), narrate=self.told.append, mode=lambda: mode)
+        layout = self.change(replace(made.layout, scans=self.scans))
+
+        def tree(oid: str) -> Files:
+            return Files(made.tree(oid), self.policy, self.bare)
+
+        baselines = Bare(made.published) if self.bare else made.published
+        return renewed(made, tree=tree, layout=layout, published=baselines, narrate=self.told.append, mode=lambda: mode)
 
     def wakes(self, hours: float = 0) -> list[Any]:
         """A scheduled wake so many hours later."""
@@ -75,12 +100,13 @@ class House:
         step = Step(bump=path, kind="record", entry=path, writes={path: canonical(record)}, reads=frozenset((path,)))
         self.bot.ledger.record(self.bot.ledger.tip(), [step], wake="test")
 
-    def digest(self) -> str:
-        return self.context().registry.digest(parse(TAG))
+    def digest(self, image: str = TAG) -> str:
+        return self.context().registry.digest(parse(image))
 
-    def pushes_again(self, **changed: Any) -> None:
-        made = self.story.registry["docker.io"]["lmsysorg/sglang"]["v0.5.22"]
-        self.world.registries["docker.io"].push("lmsysorg/sglang", "v0.5.22", replace(made, pushed=self.now, **changed))
+    def pushes_again(self, image: str = TAG, **changed: Any) -> None:
+        tag = parse(image).tag or ""
+        made = self.story.registry["docker.io"]["lmsysorg/sglang"][tag]
+        self.world.registries["docker.io"].push("lmsysorg/sglang", tag, replace(made, pushed=self.now, **changed))
 
 
 @pytest.fixture
@@ -120,6 +146,19 @@ class TestAScan:
         old, new = house.held(PLACE, Seen).tags["v0.5.22"]
         assert (old.digest, new.digest, new.at) == (was, house.digest(), house.now)
         assert any(f"was pushed again: was {was}" in line and f"is {new.digest}" in line for line in house.told)
+
+    def test_sees_the_recipes_own_tag_move_under_the_baseline_and_tells_it_in_the_proposal(self, house: House) -> None:
+        house.scans, house.bare = Scans(), True
+        house.wakes()
+        was = house.digest(OWN)
+        pushed = house.now
+        house.pushes_again(OWN, env={"CUDA_VERSION": "13.0.3"})
+        house.scans = Scans(begin=1)
+        house.wakes(hours=24)
+        body = house.world.hub.pulls()[0].body
+        now = house.digest(OWN)
+        assert now != was and f"(before, it held `{was[:15]}…`" in body and f"（此前为 `{was[:15]}…`" in body
+        assert f"the registry holds `{now[:15]}…` today; the tag was re-pushed on {pushed:%Y-%m-%d}" in body
 
     def test_is_nobodys_wish_where_the_layout_names_none(self, house: House) -> None:
         house.scans = None
