@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from bot.adapters.registry import OciRegistry
-from bot.adapters.registry_auth import challenges
-from bot.adapters.registry_hosts import host_of
+from bot.adapters.registry.auth import challenges
+from bot.adapters.registry.hosts import host_of
 from bot.errors import Refusal
 from bot.images.reference import parse
 from tests.adapters.fake_registry import Asked, FakeClock, FakeRegistry, basic

@@ -8,8 +8,8 @@ from math import inf
 from typing import Any, Literal
 
 from bot.adapters.http import Answer, Limited
-from bot.adapters.registry_auth import Logins
-from bot.adapters.registry_documents import (
+from bot.adapters.registry.auth import Logins
+from bot.adapters.registry.documents import (
     ACCEPT,
     INDEX_TYPES,
     MANIFEST_TYPES,
@@ -25,9 +25,9 @@ from bot.adapters.registry_documents import (
     sha256,
     word,
 )
-from bot.adapters.registry_hosts import Host, host_of
-from bot.adapters.registry_session import Session, scope_of
-from bot.adapters.registry_tags import MAX_TAG_PAGE, listing, tags_of
+from bot.adapters.registry.hosts import Host, host_of
+from bot.adapters.registry.session import Session, scope_of
+from bot.adapters.registry.tags import MAX_TAG_PAGE, listing, tags_of
 from bot.errors import BadInput, BumpbotError, Missing
 from bot.images.reference import valid_digest
 from bot.model.image import Held, ImageFacts, Platform, Reference, Resolved

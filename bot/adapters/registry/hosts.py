@@ -38,7 +38,7 @@ HOSTS: dict[str, Host] = {host.name: host for host in (
     Host(name="registry.gitlab.com", api="https://registry.gitlab.com", realms=frozenset({"gitlab.com"})),
     # Realm https://nvcr.io/proxy_auth, challenge without a service. Every key logs in as $oauthtoken. To a token that ran
     # out it answers with a realm at authn.nvidia.com, where a stranger gets nothing: only the challenge of a request
-    # without a token is met (registry_session), so that other host needs no row and sees no password.
+    # without a token is met (session.py), so that other host needs no row and sees no password.
     Host(name="nvcr.io", api="https://nvcr.io", shared_users=frozenset({"$oauthtoken"})),
     # ghcr.io (realm https://ghcr.io/token; lists children that it answers 404 for) and quay.io (realm https://quay.io/v2/auth;
     # 50 or 100 tags a page whatever is asked, always with a Link) are as the protocol says.

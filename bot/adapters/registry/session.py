@@ -14,10 +14,10 @@ import httpx
 
 from bot.adapters.addresses import may_follow
 from bot.adapters.http import Answer, Busy, check, fetch_async, plain, retry_async
-from bot.adapters.registry_auth import ANONYMOUS, Logins, told_of
-from bot.adapters.registry_cache import Cache, Kept
-from bot.adapters.registry_hosts import Host
-from bot.adapters.registry_limits import Patience
+from bot.adapters.registry.auth import ANONYMOUS, Logins, told_of
+from bot.adapters.registry.cache import Cache, Kept
+from bot.adapters.registry.hosts import Host
+from bot.adapters.registry.limits import Patience
 from bot.adapters.waiting import aside
 from bot.errors import BadInput, BumpbotError, Refusal, Unreachable
 from bot.model.image import Reference

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from bot.adapters.addresses import is_loopback_name
 from bot.adapters.http import Answer, check, plain
-from bot.adapters.registry_hosts import Host
+from bot.adapters.registry.hosts import Host
 from bot.errors import BadInput, Refusal
 from bot.images.reference import HUB, HUB_NAMES
 from bot.ports import Clock

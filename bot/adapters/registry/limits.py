@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot.adapters.http import LONGEST_WAIT_S, Answer, Busy, Limited, wait_asked
-from bot.adapters.registry_hosts import Host
+from bot.adapters.registry.hosts import Host
 from bot.ports import Clock
 
 # Questions in a row that a registry left unanswered, each after its own retries, before it is taken for dead.

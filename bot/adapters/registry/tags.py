@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 import httpx
 
 from bot.adapters.http import Answer, plain
-from bot.adapters.registry_hosts import Host
-from bot.adapters.registry_session import joined
+from bot.adapters.registry.hosts import Host
+from bot.adapters.registry.session import joined
 from bot.errors import BadInput, Refusal, Unreachable
 from bot.images.reference import valid_tag
 from bot.model.image import Reference
