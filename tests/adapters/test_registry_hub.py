@@ -8,7 +8,7 @@ import pytest
 from bot.adapters.registry import OciRegistry
 from bot.adapters.registry.auth import challenges
 from bot.adapters.registry.hosts import host_of
-from bot.errors import Refusal
+from bot.errors import BadInput, Refusal
 from bot.images.reference import parse
 from tests.adapters.fake_registry import Asked, FakeClock, FakeRegistry, basic
 
@@ -88,3 +88,11 @@ class TestHosts:
     def test_are_spoken_to_in_tls_unless_they_are_loopback(self, registry, api):
         assert host_of(registry).api == api
         assert host_of(registry).local == api.startswith("http:")
+
+    @pytest.mark.parametrize("registry", ["xn--a.example", "[:::]", "[12345::]"])
+    def test_that_nobody_can_ask_for_are_bad_input_and_leave_the_others(self, registry):
+        hub = Hub()
+        bad, good = parse(f"{registry}/a/b:v1"), parse("a/b:v1")
+        found = hub.port().held([bad, good])
+        assert isinstance(found[bad.text], BadInput) and registry in str(found[bad.text])
+        assert found[good.text].digest == hub.digest

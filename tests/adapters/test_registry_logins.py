@@ -81,12 +81,23 @@ class TestLogins:
         assert client(clock).resolve(parse(f"{registry.netloc}/a/b:v1")).kind == "index"
 
     @pytest.mark.parametrize("realm", ["https://evil.example/token", "http://10.0.0.1/token", "http://169.254.169.254/t", "",
-                                       "file:///etc/passwd", "http://user:pw@127.0.0.1/token"])
+                                       "file:///etc/passwd", "http://user:pw@127.0.0.1/token", "http://xn--/token",
+                                       "http://[::ffff:127.0.0.1]/token", "http://127.0.0.1\\@evil.example/token", "/token"])
     def test_a_realm_anywhere_else_gets_nothing(self, registry, clock, realm):
         bearer(registry, realm=realm or "nothing")
         config = {"auths": {registry.netloc: {"username": "bot", "password": "secret"}}}
         with pytest.raises(Refusal, match="sends its logins to"):
             client(clock, credentials=config).resolve(parse(f"{registry.netloc}/a/b:v1"))
+
+    def test_a_stranger_that_is_refused_with_403_asks_at_the_root_how_to_log_in(self, registry, clock):
+        digest = registry.index("v1")
+        bearer(registry, tokens={basic("bot", "secret"): "for-bot"})
+        inner = registry.before
+        registry.before = lambda asked: inner(asked) if asked.login or asked.path in ("/token", "/v2/") else (403, {}, b"")
+        config = {"auths": {registry.netloc: {"username": "bot", "password": "secret"}}}
+        for question in ("digest", "resolve"):
+            found = getattr(client(clock, credentials=config), question)(parse(f"{registry.netloc}/a/b:v1"))
+            assert getattr(found, "digest", found) == digest
 
     @pytest.mark.parametrize("answer", [{"token": "a\r\nX-Evil: 1"}, {"token": 7}, {}, []])
     def test_a_token_that_is_none_is_bad_input(self, registry, clock, answer):

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import httpx
 from msgspec import Struct
 
-from bot.adapters.addresses import is_loopback_name
-from bot.errors import Refusal
+from bot.adapters.addresses import is_loopback_name, readable
+from bot.errors import BadInput, Refusal
 from bot.images.reference import HUB
 
 
@@ -57,5 +57,8 @@ def host_of(registry: str, override: Mapping[str, str] | None = None) -> Host:
         return Host(name=base.netloc.decode(), api=api, hub=api if known.hub else None, counts_gets=known.counts_gets)
     if registry in HOSTS:
         return HOSTS[registry]
-    local = is_loopback_name(httpx.URL(f"http://{registry}").host)
+    address = readable(f"http://{registry}")
+    if address is None:
+        raise BadInput(f"{registry}: a host name that nobody can ask for", "correct the registry of the reference")
+    local = is_loopback_name(address.host)
     return Host(name=registry, api=f"{'http' if local else 'https'}://{registry}")
