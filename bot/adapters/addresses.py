@@ -22,6 +22,7 @@ from bot.errors import Refusal
 
 Resolve = Callable[[str, int], Sequence[str]]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_UNICAST = ipaddress.ip_network("2000::/3")
 
 
 def is_loopback_name(host: str) -> bool:
@@ -42,6 +43,16 @@ def system_resolve(host: str, port: int) -> Sequence[str]:
     except (OSError, UnicodeError) as error:
         raise Busy(f"{host}: the name does not resolve ({error})", "check the name and the network") from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def readable(text: str, base: str = "") -> httpx.URL | None:
+    """An address that somebody else wrote (seen from `base`), where its host can be read and no login stands in it: httpx
+    sends what stands before an `@`, and a registry would choose who we are. None for any other."""
+    try:
+        found = httpx.URL(base).join(text) if base else httpx.URL(text)
+        return None if found.userinfo or not isinstance(found.host, str) else found
+    except (httpx.InvalidURL, ValueError):
+        return None  # ValueError: also a host that is no IDNA, which httpx notices when it is read
 
 
 class Guard(httpx.AsyncBaseTransport):
@@ -129,13 +140,16 @@ def _address(text: str) -> Address:
 
 
 def _public(address: Address) -> bool:
-    """Global unicast; an IPv6 address that wraps an IPv4 one (mapped, 6to4, NAT64) is judged by what it wraps."""
+    """Global unicast; an IPv6 address that wraps an IPv4 one (mapped, 6to4, NAT64) is judged by what it wraps. Others outside
+    2000::/3 are none: Python calls site-local ones and the old ways to wrap IPv4 (::127.0.0.1) global."""
     if isinstance(address, ipaddress.IPv6Address):
         wrapped = address.ipv4_mapped or address.sixtofour
         if wrapped is None and address in ipaddress.ip_network("64:ff9b::/96"):
             wrapped = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if wrapped is not None:
             return _public(wrapped)
+        if address not in _UNICAST:
+            return False
     return address.is_global and not address.is_multicast
 
 

@@ -12,6 +12,7 @@ from typing import NoReturn
 from msgspec import Struct
 
 from bot.errors import Refusal
+from bot.images.labels import differences, mislabelled
 from bot.images.offers import commits_of
 from bot.images.policy import Policy
 from bot.images.provenance import contradiction, repushed
@@ -43,13 +44,13 @@ def judge(current: Resolved, proposed: Resolved, policy: Policy, schemes: Iterab
     """
     schemes = tuple(schemes)
     declined = (_not_allowed(proposed, policy) or _no_change(current, proposed, policy) or _no_platform(proposed, policy)
-                or _no_commit(contains, policy))
+                or _no_commit(contains, policy) or _no_such_version(current, proposed, schemes))
     if declined:
         return declined
     found, why = _order(current, proposed, policy, schemes, ancestry)
     if found != "newer":
         return _not_newer(found, why, proposed)
-    notes = [f"newer ({why})", *_notes(current, proposed, schemes)]
+    notes = [f"newer ({why})", *_notes(current, proposed, policy, schemes)]
     moved = repushed(current, measured) if measured else None
     if moved:
         notes.append(f"the current tag was pushed again on {moved.date().isoformat()}: "
@@ -124,8 +125,17 @@ def _not_newer(found: Order, why: str, proposed: Resolved) -> Declined:
                     hint="name an image whose tag, history or time of creation says that it is newer")
 
 
-def _notes(current: Resolved, proposed: Resolved, schemes: tuple[Scheme, ...]) -> list[str]:
-    notes = []
+def _no_such_version(current: Resolved, proposed: Resolved, schemes: tuple[Scheme, ...]) -> Declined | None:
+    why = mislabelled(current, proposed, schemes)
+    return Declined(reason=f"{proposed.reference.text} holds another version than its tag names ({why})",
+                    hint="ask its publisher which of the two is wrong; until then it is not proposed") if why else None
+
+
+def _notes(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple[Scheme, ...]) -> list[str]:
+    notes = [said] if (said := differences(current, proposed)) else []
+    if policy.platform and current.kind == "manifest" and current.platforms and _child(current, policy.platform) is None:
+        alone = current.platforms[0]
+        notes.append(f"the recipe runs {policy.platform} and names an image of {alone.os}/{alone.architecture} alone")
     if current.created and proposed.created and proposed.created < current.created:
         notes.append(f"but created {proposed.created.date().isoformat()}, before the current image "
                      f"({current.created.date().isoformat()})")

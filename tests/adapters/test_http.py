@@ -61,6 +61,13 @@ class TestLimits:
         with pytest.raises(BadInput, match="more than 1000000 bytes"):
             fetch(server, "GET", "https://x.example/", limit=1_000_000)
 
+    @pytest.mark.parametrize(("coding", "packed"), [
+        ("gzip, gzip", gzip.compress(gzip.compress(b"0" * 50_000_000))), ("br", b"\x8b"), ("zstd", b"\x28\xb5"), ("Deflate", b"x\x9c")])
+    def test_refuse_what_is_packed_twice_or_as_nobody_asked_before_it_grows(self, coding, packed):
+        server = client(lambda _: httpx.Response(200, headers={"Content-Encoding": coding}, stream=httpx.ByteStream(packed)))
+        with pytest.raises(BadInput, match="packed in a way nobody asked for"):
+            fetch(server, "GET", "https://x.example/")
+
     def test_refuse_a_length_before_it_is_read(self):
         server = client(lambda _: httpx.Response(200, headers={"Content-Length": "999"}, content=b"x" * 999))
         with pytest.raises(BadInput, match="an answer of 999 bytes"):

@@ -74,8 +74,9 @@ class TestResolving:
         registry.before = lambda asked: (status, {}, b"") if asked.method == "HEAD" else None
         assert client(clock).resolve(parse(f"{registry.netloc}/a/b:v1")).digest == digest
 
-    def test_labels_of_another_type_and_times_of_year_one_are_unknown(self, registry, clock):
-        config = document({"created": "0001-01-01T00:00:00Z", "os": "linux", "architecture": "amd64",
+    @pytest.mark.parametrize("created", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "yesterday", 7, None])
+    def test_labels_of_another_type_and_times_that_are_none_are_unknown(self, registry, clock, created):
+        config = document({"created": created, "os": "linux", "architecture": "amd64",
                            "config": {"Env": None, "Labels": {"a": 1, "b": "x"}}})
         registry.blobs[sha(config)] = config
         registry.names["v1"] = registry.put(MANIFEST, {"mediaType": MANIFEST, "config": {"digest": sha(config)}})
@@ -123,6 +124,37 @@ class TestLies:
         registry.index("v1")
         registry.blobs = {digest: body + b" " for digest, body in registry.blobs.items()}
         with pytest.raises(BadInput, match="has another digest"):
+            client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+
+    @pytest.mark.parametrize(("media", "body"), [("text/html", b"<html>Log in</html>"), ("application/json", b'{"errors": []}')])
+    def test_a_login_page_is_no_image_and_has_no_digest(self, registry, clock, media, body):
+        registry.before = lambda asked: (200, {"Content-Type": media, "Docker-Content-Digest": sha(body)}, body)
+        for question in ("digest", "resolve"):
+            with pytest.raises(BadInput, match="not JSON|the manifest type"):
+                getattr(client(clock), question)(parse(f"{registry.netloc}/a/b:v1"))
+
+    @pytest.mark.parametrize("header", ["md5:" + "0" * 32, "shake_128:00", "sha384:" + "0" * 96, "sha256:short", "sha256:" + "0" * 64 + ", x"])
+    def test_a_digest_of_an_algorithm_nobody_checks_is_none(self, registry, clock, header):
+        digest = registry.index("v1")
+        kind, body = registry.manifests[digest]
+        registry.before = lambda asked: (200, {"Content-Type": kind, "Docker-Content-Digest": header}, body)
+        assert client(clock).digest(parse(f"{registry.netloc}/a/b:v1")) == digest
+
+    def test_an_index_of_many_children_that_are_not_there_ends_after_five(self, registry, clock):
+        gone = tuple(registry.child(f"sha256:{number:064x}", "amd64") for number in range(200))
+        registry.index("v1", (), extra=gone)
+        found = client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+        assert len(found.platforms) == 200 and found.created is None and len(registry.asked) == 2 + 5
+
+    def test_an_index_of_more_children_than_there_are_platforms_is_not_believed(self, registry, clock):
+        registry.index("v1", (), extra=tuple(registry.child(f"sha256:{number:064x}", "amd64") for number in range(201)))
+        with pytest.raises(BadInput, match="at most 200 platforms"):
+            client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+
+    def test_an_index_whose_child_is_an_index_is_no_image(self, registry, clock):
+        inner = registry.index("inner", ())
+        registry.index("v1", (), extra=(registry.child(inner, "amd64"),))
+        with pytest.raises(BadInput, match="without a config"):
             client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
 
     def test_another_digest_than_asked_for_is_not_believed(self, registry, clock):

@@ -75,7 +75,7 @@ class TestTheGuard:
         "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "0.0.0.0/8",
         "224.0.0.0/4", "240.0.0.0/4")) | st.one_of(st.ip_addresses(v=6, network=net) for net in (
             "fc00::/7", "fe80::/10", "::1/128", "::/128", "ff00::/8", "::ffff:10.0.0.0/104", "64:ff9b::7f00:0/104",
-            "2002:7f00::/24")))
+            "2002:7f00::/24", "fec0::/10", "::7f00:0/104", "::ffff:0:7f00:0/104", "64:ff9b:1::/48", "2001::/32")))
     def test_reaches_no_special_address_by_a_public_name(self, address):
         for url in ("https://registry.example/", f"https://[{address}]/" if address.version == 6 else f"https://{address}/"):
             if is_loopback_name(httpx.URL(url).host):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from bot.adapters.registry import OciRegistry
+from bot.adapters.registry import OciRegistry, tags
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images.reference import parse
-from tests.adapters.fake_registry import bearer, document
+from tests.adapters.fake_registry import INDEX, bearer, document
 
 
 def client(clock, **options) -> OciRegistry:
@@ -48,7 +50,52 @@ class TestTagLists:
                 client(clock).tags(parse(f"{registry.netloc}/a/b"))
         assert other.asked == []
 
-    @pytest.mark.parametrize("body", [b"[]", b'{"tags": {}}', b'{"tags": "v1"}'])
+    @pytest.mark.parametrize(("link", "kind", "said"), [
+        ("<file:///etc/passwd>; rel=next", Refusal, "pages its tags on file"),
+        ("<http://169.254.169.254/x>; rel=next", Refusal, "pages its tags on 169.254.169.254"),
+        ("<http://one:else@{netloc}/v2/a/b/tags/list?last=v1>; rel=next", BadInput, "a login in it"),
+        ("<http://xn--/x>; rel=next", BadInput, "no address"), ("<http://[::1/x>; rel=next", BadInput, "no address"),
+        ('<>; rel="next"', BadInput, "does not end after 1 pages"),
+        ("</v2/a/b/tags/list?last=" + "x" * 9000 + '>; rel="next"', BadInput, "cannot be read"),
+        ("/v2/a/b/tags/list?last=v1; rel=next", BadInput, "cannot be read"),
+        ("<a>;" * 15_000, BadInput, "cannot be read"), ("<" * 60_000, BadInput, "cannot be read"),
+    ])
+    def test_a_link_that_cannot_be_followed_is_an_error_and_no_end(self, registry, clock, link, kind, said):
+        registry.before = lambda asked: (200, {"Link": link.format(netloc=registry.netloc)}, b'{"tags": ["v1"]}')
+        config = {"auths": {registry.netloc: {"username": "bot", "password": "secret"}}}
+        began = time.monotonic()
+        with pytest.raises(kind, match=said):
+            client(clock, credentials=config).tags(parse(f"{registry.netloc}/a/b"))
+        assert time.monotonic() - began < 5 and [asked.login for asked in registry.asked] == [None]
+
+    @pytest.mark.parametrize("link", ['</v2/a/b/tags/list?page=1>; rel="prev next"', "<https://x/>; rel=prev, </v2/a/b/tags/list?page=1>; Rel=NEXT",
+                                      '</v2/a/b/tags/list?page=1>; title="a, b"; rel="next"'])
+    def test_a_link_is_read_in_all_its_spellings(self, registry, clock, link):
+        self.pages(registry, 1, lambda n: link)
+        registry.names = {"v9": "x"}
+        assert client(clock).tags(parse(f"{registry.netloc}/a/b")) == ("v0", "v9")
+
+    @pytest.mark.parametrize("link", ["<https://x/next>; rel=prev", '<https://x/?next=1>; rel="first"', "<https://x/>; rel=canonical"])
+    def test_a_link_to_something_else_is_the_end(self, registry, clock, link):
+        registry.before = lambda asked: (200, {"Link": link}, b'{"tags": ["v1"]}')
+        assert client(clock).tags(parse(f"{registry.netloc}/a/b")) == ("v1",)
+
+    def test_names_that_no_tag_can_have_are_left_out(self, registry, clock):
+        odd = ["v1\n", "\x1b[31mv1", "v\u202e1", "x" * 2_000_000, "../v1", "", "v 1", None, 7, ["v2"], "x" * 129]
+        registry.before = lambda asked: (200, {}, document({"tags": [*odd, "v1", "v1", "x" * 128]}))
+        assert client(clock).tags(parse(f"{registry.netloc}/a/b")) == ("v1", "x" * 128)
+
+    @pytest.mark.parametrize(("page", "pages"), [(lambda n: [f"v{n}-{i}" for i in range(100)], 3), (lambda n: ["x" * 7_000], 4)])
+    def test_pages_that_grow_beyond_belief_are_not_read_on(self, registry, clock, monkeypatch, page, pages):
+        monkeypatch.setattr(tags, "MAX_TAGS", 200)
+        monkeypatch.setattr(tags, "MAX_LISTING_BYTES", 24_000)
+        registry.before = lambda asked: (200, {"Link": f"</v2/a/b/tags/list?page={len(registry.asked)}>; rel=next"},
+                                         document({"tags": page(len(registry.asked))}))
+        with pytest.raises(BadInput, match="not believed"):
+            client(clock).tags(parse(f"{registry.netloc}/a/b"))
+        assert len(registry.asked) == pages
+
+    @pytest.mark.parametrize("body", [b"[]", b'{"tags": {}}', b'{"tags": "v1"}', b"{}", b'{"errors": [{"code": "DENIED"}]}'])
     def test_another_shape_is_bad_input(self, registry, clock, body):
         registry.before = lambda asked: (200, {}, body)
         with pytest.raises(BadInput, match="not a tag list"):
@@ -83,6 +130,14 @@ class TestRedirects:
         with pytest.raises(Refusal, match=said.replace(".", r"\.")):
             port.resolve(parse(f"{registry.netloc}/a/b:v1"))
 
+    @pytest.mark.parametrize("target", ["http://one:else@{other}/x", "http://xn--/x"])
+    def test_to_what_names_a_login_or_nothing_are_not_followed(self, registry, other, clock, target):
+        registry.index("v1")
+        self.redirect(registry, lambda asked: target.format(other=other.netloc))
+        with pytest.raises(BadInput, match="address"):
+            client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+        assert other.asked == []
+
     def test_in_a_circle_end(self, registry, clock):
         registry.index("v1")
         self.redirect(registry, lambda asked: asked.path)
@@ -109,6 +164,26 @@ class TestAnswersToldApart:
         registry.before = lambda asked: (status, {}, b"")
         with pytest.raises(kind, match=said):
             client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+
+    @pytest.mark.parametrize("status", [203, 206, 226])
+    def test_an_answer_that_says_it_is_a_part_is_none(self, registry, clock, status):
+        registry.before = lambda asked: (status, {"Content-Type": INDEX}, b'{"tags": ["v1"]}')
+        for question in ("tags", "resolve", "digest"):
+            with pytest.raises(BadInput, match=f"not whole \\({status}\\)"):
+                getattr(client(clock), question)(parse(f"{registry.netloc}/a/b:v1"))
+
+    @pytest.mark.parametrize(("headers", "waited"), [
+        ({"Retry-After": "31536000"}, []), ({"Retry-After": "9" * 4000}, []), ({"Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT"}, []),
+        ({"Retry-After": "Thu, 10 Sep 2026 00:00:20 GMT"}, [20.0, 0.0, 0.0]), ({"Retry-After": "Wed, 21 Oct 1999 07:28:00 GMT"}, [0.0] * 3),
+        ({"Retry-After": "-5"}, [1.0, 2.0, 4.0]), ({"Retry-After": "nan"}, [1.0, 2.0, 4.0]), ({"Retry-After": "soon"}, [1.0, 2.0, 4.0]),
+        ({"Retry-After": "Wed, 21 Oct 9999999 07:28:00 GMT"}, [1.0, 2.0, 4.0]), ({"ratelimit-remaining": "0;w=-5"}, [1.0, 2.0, 4.0]),
+        ({"ratelimit-remaining": "0;w=" + "9" * 4000}, [1.0, 2.0, 4.0]), ({"ratelimit-reset": "soon"}, [1.0, 2.0, 4.0]),
+    ])
+    def test_a_wait_that_is_asked_for_is_kept_where_it_is_one_and_short(self, registry, clock, headers, waited):
+        registry.before = lambda asked: (429, headers, b"")
+        with pytest.raises(Unreachable, match="rate limit"):
+            client(clock).tags(parse(f"{registry.netloc}/a/b:v1"))
+        assert clock.waits == [seconds for seconds in waited if seconds]
 
     def test_a_server_that_recovers_is_waited_for_on_the_clock(self, registry, clock):
         registry.index("v1")

@@ -12,7 +12,7 @@ import pytest
 
 from bot.adapters.http import Answer
 from bot.adapters.registry import OciRegistry
-from bot.adapters.registry_cache import Cache
+from bot.adapters.registry.cache import Cache
 from bot.errors import BadInput, Refusal
 from bot.images.reference import parse
 from tests.adapters.fake_registry import basic, bearer, document, sha

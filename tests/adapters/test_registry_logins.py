@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs
+
 import pytest
 
 from bot.adapters.registry import OciRegistry
@@ -81,12 +83,49 @@ class TestLogins:
         assert client(clock).resolve(parse(f"{registry.netloc}/a/b:v1")).kind == "index"
 
     @pytest.mark.parametrize("realm", ["https://evil.example/token", "http://10.0.0.1/token", "http://169.254.169.254/t", "",
-                                       "file:///etc/passwd", "http://user:pw@127.0.0.1/token"])
+                                       "file:///etc/passwd", "http://user:pw@127.0.0.1/token", "http://xn--/token",
+                                       "http://[::ffff:127.0.0.1]/token", "http://127.0.0.1\\@evil.example/token", "/token"])
     def test_a_realm_anywhere_else_gets_nothing(self, registry, clock, realm):
         bearer(registry, realm=realm or "nothing")
         config = {"auths": {registry.netloc: {"username": "bot", "password": "secret"}}}
         with pytest.raises(Refusal, match="sends its logins to"):
             client(clock, credentials=config).resolve(parse(f"{registry.netloc}/a/b:v1"))
+
+    def test_the_scope_is_the_one_of_the_challenge(self, registry, clock):
+        # BR044: one vendor lists tags only with more than `pull`.
+        asks, wants = registry.url, "repository:a/b:pull,metadata_read"
+        registry.names = {"v1": "x"}
+        registry.before = lambda asked: (200, {}, document({"token": parse_qs(asked.query)["scope"][0]})) if asked.path == "/token" else (
+            None if asked.login == f"Bearer {wants}" else (401, {"WWW-Authenticate": f'Bearer realm="{asks}/token",scope="{wants}"'}, b""))
+        assert client(clock).tags(parse(f"{registry.netloc}/a/b")) == ("v1",)
+
+    @pytest.mark.parametrize("status", [403, 405])
+    def test_a_listing_that_is_refused_without_a_challenge_is_opened_by_the_one_at_the_root(self, registry, clock, status):
+        # BR043: an artifact registry answers 405 at tags/list to who has not logged in.
+        registry.names = {"v1": "x"}
+        bearer(registry, tokens={basic("bot", "secret"): "for-bot"})
+        inner = registry.before
+        registry.before = lambda asked: inner(asked) if asked.login or asked.path in ("/token", "/v2/") else (status, {}, b"")
+        config = {"auths": {registry.netloc: {"username": "bot", "password": "secret"}}}
+        assert client(clock, credentials=config).tags(parse(f"{registry.netloc}/a/b")) == ("v1",)
+
+    @pytest.mark.parametrize("status", [403, 405])
+    def test_a_listing_that_nobody_may_have_is_refused_once_and_for_what(self, registry, clock, status):
+        # BR043: nor is the odd status taken for a broken login.
+        registry.before = lambda asked: (200, {}, b"{}") if asked.path == "/v2/" else (status, {}, b"")
+        with pytest.raises(Refusal, match="refused as anonymous|does not answer this question"):
+            client(clock).tags(parse(f"{registry.netloc}/a/b"))
+        assert len(registry.asked) == 2
+
+    def test_a_stranger_that_is_refused_with_403_asks_at_the_root_how_to_log_in(self, registry, clock):
+        digest = registry.index("v1")
+        bearer(registry, tokens={basic("bot", "secret"): "for-bot"})
+        inner = registry.before
+        registry.before = lambda asked: inner(asked) if asked.login or asked.path in ("/token", "/v2/") else (403, {}, b"")
+        config = {"auths": {registry.netloc: {"username": "bot", "password": "secret"}}}
+        for question in ("digest", "resolve"):
+            found = getattr(client(clock, credentials=config), question)(parse(f"{registry.netloc}/a/b:v1"))
+            assert getattr(found, "digest", found) == digest
 
     @pytest.mark.parametrize("answer", [{"token": "a\r\nX-Evil: 1"}, {"token": 7}, {}, []])
     def test_a_token_that_is_none_is_bad_input(self, registry, clock, answer):
@@ -95,3 +134,47 @@ class TestLogins:
         registry.before = lambda asked: (200, {}, document(answer)) if asked.path == "/tokens" else inner(asked)
         with pytest.raises(BadInput, match="no token"):
             client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+
+
+class TestARefusal:
+    """Tells who was refused what, and by which challenge: a fault of the registry is told from one of ours. (BR045)"""
+
+    CHALLENGE = "bearer realm={url}/token service=s scope=repository:a/b:pull"
+
+    def told(self, registry, clock, question: str = "held", **login: str) -> str:
+        config = {"auths": {registry.netloc: login}} if login else {}
+        wanted = parse(f"{registry.netloc}/a/b:v1")
+        port = client(clock, credentials=config)
+        return str(port.held([wanted])[wanted.text] if question == "held" else port.listings([wanted])[wanted.name])
+
+    @pytest.mark.parametrize("question", ["held", "listings"])
+    @pytest.mark.parametrize(("password", "whom"), [("", "anonymous"), ("old", "anonymous, for bot was refused"), ("secret", "bot")])
+    @pytest.mark.parametrize("status", [401, 403])
+    def test_of_an_image_tells_challenge_scope_and_identity(self, registry, clock, question, password, whom, status):
+        bearer(registry, tokens={"": "for-anyone", basic("bot", "secret"): "for-bot"})
+        inner = registry.before
+        registry.before = lambda asked: inner(asked) or (status, {}, b"")
+        told = self.told(registry, clock, question, **({"username": "bot", "password": password} if password else {}))
+        assert f"refused as {whom} for repository:a/b:pull ({status}; {self.CHALLENGE.format(url=registry.url)})" in told
+        assert "secret" not in told and "old" not in told
+
+    def test_of_a_token_tells_them_too(self, registry, clock):
+        bearer(registry, tokens={})
+        told = self.told(registry, clock, username="bot", password="old")
+        assert "a token for repository:a/b:pull as anonymous, for bot was refused" in told
+        assert self.CHALLENGE.format(url=registry.url) in told
+
+    def test_shows_no_more_of_a_challenge_than_may_be_shown(self, registry, clock):
+        registry.before = lambda asked: (401, {"WWW-Authenticate": "Negotiate " + "x" * 5000 + ', Basic realm="@everyone `[a](b)`\t<b>"'}, b"")
+        told = self.told(registry, clock)
+        assert len(told) < 600 and not set("@`[]<>\t") & set(told.partition("offers")[2].rpartition(": log in")[0])
+        assert "negotiate" in told
+
+    @pytest.mark.parametrize(("password", "whom"), [("", "anonymous"), ("old", "anonymous, for bot was refused"), ("secret", "bot")])
+    def test_for_asking_too_often_tells_who_asked(self, registry, clock, password, whom):
+        # BR047: a paid account did not help because nobody saw that it was never used.
+        bearer(registry, tokens={"": "for-anyone", basic("bot", "secret"): "for-bot"})
+        inner = registry.before
+        registry.before = lambda asked: inner(asked) or (429, {"ratelimit-remaining": "0;w=21600"}, b"")
+        told = self.told(registry, clock, **({"username": "bot", "password": password} if password else {}))
+        assert f"asks {whom} for 6.0 hours without questions" in told

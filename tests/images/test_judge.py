@@ -82,6 +82,14 @@ class TestACandidate:
         found = judged(NEWER, old=old, measured="2026-08-21")
         assert found.repushed == old.pushed and "cannot be verified" in found.reasons[-1]
 
+    def test_in_place_of_one_that_is_pinned_to_another_platform_says_so(self):
+        # BR019: a file for several architectures was pinned to the digest of one.
+        single = replace(CURRENT, kind="manifest", platforms=CURRENT.platforms[:1], reference=parse(f"vllm/vllm-openai:v0.25.1@{digest('1a')}"))
+        found = judged(NEWER, old=single)
+        assert found.reasons[1] == "the recipe runs linux/arm64 and names an image of linux/amd64 alone"
+        assert found.text.endswith(NEWER.digest) and NEWER.kind == "index"
+        assert len(judged(NEWER).reasons) == 1
+
     def test_tells_a_contradiction_of_tag_and_time(self):
         found = judged(image("vllm/vllm-openai:v0.27.1", "2", created=DAY - timedelta(days=9)))
         assert "created 2026-08-08, before the current image" in found.reasons[1]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import httpx
 from msgspec import Struct
 
-from bot.adapters.addresses import is_loopback_name
-from bot.errors import Refusal
+from bot.adapters.addresses import is_loopback_name, readable
+from bot.errors import BadInput, Refusal
 from bot.images.reference import HUB
 
 
@@ -38,7 +38,7 @@ HOSTS: dict[str, Host] = {host.name: host for host in (
     Host(name="registry.gitlab.com", api="https://registry.gitlab.com", realms=frozenset({"gitlab.com"})),
     # Realm https://nvcr.io/proxy_auth, challenge without a service. Every key logs in as $oauthtoken. To a token that ran
     # out it answers with a realm at authn.nvidia.com, where a stranger gets nothing: only the challenge of a request
-    # without a token is met (registry_session), so that other host needs no row and sees no password.
+    # without a token is met (session.py), so that other host needs no row and sees no password.
     Host(name="nvcr.io", api="https://nvcr.io", shared_users=frozenset({"$oauthtoken"})),
     # ghcr.io (realm https://ghcr.io/token; lists children that it answers 404 for) and quay.io (realm https://quay.io/v2/auth;
     # 50 or 100 tags a page whatever is asked, always with a Link) are as the protocol says.
@@ -57,5 +57,8 @@ def host_of(registry: str, override: Mapping[str, str] | None = None) -> Host:
         return Host(name=base.netloc.decode(), api=api, hub=api if known.hub else None, counts_gets=known.counts_gets)
     if registry in HOSTS:
         return HOSTS[registry]
-    local = is_loopback_name(httpx.URL(f"http://{registry}").host)
+    address = readable(f"http://{registry}")
+    if address is None:
+        raise BadInput(f"{registry}: a host name that nobody can ask for", "correct the registry of the reference")
+    local = is_loopback_name(address.host)
     return Host(name=registry, api=f"{'http' if local else 'https'}://{registry}")

@@ -18,11 +18,11 @@ import httpx
 
 from bot.adapters.addresses import Guard, Resolve, system_resolve
 from bot.adapters.http import make_async_client
-from bot.adapters.registry_auth import Logins
-from bot.adapters.registry_cache import Cache
-from bot.adapters.registry_limits import Patience
-from bot.adapters.registry_reader import Reader
-from bot.adapters.registry_session import TOTAL_S, Session
+from bot.adapters.registry.auth import Logins
+from bot.adapters.registry.cache import Cache
+from bot.adapters.registry.limits import Patience
+from bot.adapters.registry.reader import Reader
+from bot.adapters.registry.session import TOTAL_S, Session
 from bot.errors import BumpbotError
 from bot.images.reference import canonical
 from bot.model.image import Held, Reference, Resolved

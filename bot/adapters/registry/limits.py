@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot.adapters.http import LONGEST_WAIT_S, Answer, Busy, Limited, wait_asked
-from bot.adapters.registry_hosts import Host
+from bot.adapters.registry.hosts import Host
 from bot.ports import Clock
 
 # Questions in a row that a registry left unanswered, each after its own retries, before it is taken for dead.
@@ -29,6 +29,7 @@ class Patience:
         self._until: dict[tuple[str, bool], datetime] = {}
         self._strikes: dict[str, Busy] = {}
         self._counts: dict[str, int] = {}
+        self._whom: dict[str, str] = {}
 
     def begin(self) -> None:
         """A new bulk question: what was dead then may answer now. Limits stay, for they have their own time."""
@@ -44,18 +45,19 @@ class Patience:
         until = max(self._until.get((host.api, counted), now) for counted in ((False, True) if spends else (False,)))
         seconds = (until - now).total_seconds()
         if seconds > LONGEST_WAIT_S:
-            raise Limited(f"{host.name} asks for {_long(seconds)} without questions: rate limit reached",
+            raise Limited(f"{host.name} asks {self._whom[host.api]} for {_long(seconds)} without questions: rate limit reached",
                           "log in for a higher limit, or try again then", after_s=seconds)
         return seconds
 
-    def heard(self, host: Host, answer: Answer) -> None:
-        """Takes note of the limits that an answer tells, whatever its status: the one that used up the last unit says so."""
+    def heard(self, host: Host, answer: Answer, whom: str) -> None:
+        """Takes note of the limits that an answer to `whom` tells, whatever its status: the one that used up the last unit
+        says so."""
         now = self._clock.now()
         asked = _reset(answer) if (told := wait_asked(answer, now=now.timestamp())) is None else told
         if answer.status in (403, 429, 503) and asked is not None:
-            self._hold(host, False, now, asked)
+            self._hold(host, whom, False, now, asked)
         elif _spent(answer):
-            self._hold(host, True, now, asked if asked is not None else _window(answer))
+            self._hold(host, whom, True, now, asked if asked is not None else _window(answer))
 
     def failed(self, host: Host, error: Busy) -> None:
         """A question that found no answer after all its retries. A limit is no fault: it has its own time."""
@@ -66,7 +68,8 @@ class Patience:
         """A question that found one."""
         self._counts.pop(host.api, None)
 
-    def _hold(self, host: Host, counted: bool, now: datetime, seconds: float) -> None:
+    def _hold(self, host: Host, whom: str, counted: bool, now: datetime, seconds: float) -> None:
+        self._whom[host.api] = whom
         until = now + timedelta(seconds=min(seconds, _LONGEST_WINDOW_S))
         self._until[host.api, counted] = max(until, self._until.get((host.api, counted), until))
 

@@ -8,8 +8,8 @@ from math import inf
 from typing import Any, Literal
 
 from bot.adapters.http import Answer, Limited
-from bot.adapters.registry_auth import Logins
-from bot.adapters.registry_documents import (
+from bot.adapters.registry.auth import Logins
+from bot.adapters.registry.documents import (
     ACCEPT,
     INDEX_TYPES,
     MANIFEST_TYPES,
@@ -25,14 +25,16 @@ from bot.adapters.registry_documents import (
     sha256,
     word,
 )
-from bot.adapters.registry_hosts import Host, host_of
-from bot.adapters.registry_session import Session, scope_of
-from bot.adapters.registry_tags import MAX_TAG_PAGE, listing, tags_of
+from bot.adapters.registry.hosts import Host, host_of
+from bot.adapters.registry.session import Session, scope_of
+from bot.adapters.registry.tags import MAX_TAG_PAGE, listing, tags_of
 from bot.errors import BadInput, BumpbotError, Missing
 from bot.images.reference import valid_digest
 from bot.model.image import Held, ImageFacts, Platform, Reference, Resolved
 
 MAX_MANIFEST, MAX_CONFIG = 4_194_304, 8_000_000
+# Children of one index that are asked for the facts of an image: of two hundred that are not there each would take its time.
+MAX_CHILDREN = 5
 # How long a tag listing holds where the registry gives nothing to ask with (docker-registry 2.8 gives none): a tag pushed
 # meanwhile is too young to be chosen anyway, for its minimum age counts in hours, and what a tag holds is always asked.
 FRESH_S = 300.0
@@ -57,33 +59,29 @@ class Reader:
 
     async def digest(self, reference: Reference) -> str:
         host = host_of(reference.registry, self._override)
-        return (await self._told(host, reference))[0] or (await self._top(host, reference, ""))[0]
+        return (await self._told(host, reference))[0] or (await self._seen(host, reference, ""))[0]
 
     async def held(self, reference: Reference) -> Held:
         """By one GET; where GETs are counted, by a HEAD and, for content not seen before, one GET."""
         host = host_of(reference.registry, self._override)
         told, media = await self._told(host, reference) if host.counts_gets else ("", "")
         try:
-            digest, body, media = await self._top(host, reference, told)
+            digest, manifest, index, _ = await self._seen(host, reference, told)
         except Limited:
-            if not told or media not in _KINDS:
+            if not told:
                 raise
             return Held(digest=told, kind=_KINDS[media], platforms=None, identity=self._identity(host, reference))
-        manifest = document(body, f"{reference.name}@{digest}")
-        index = is_index(manifest, media, reference.name)
         return Held(digest=digest, kind="index" if index else "manifest", identity=self._identity(host, reference),
                     platforms=platforms_of(manifest, reference.name) if index else None)
 
     async def resolved(self, reference: Reference) -> Resolved:
         host = host_of(reference.registry, self._override)
-        digest, body, media = await self._top(host, reference, (await self._told(host, reference))[0])
-        manifest = document(body, f"{reference.name}@{digest}")
-        index = is_index(manifest, media, reference.name)
+        digest, manifest, index, size = await self._seen(host, reference, (await self._told(host, reference))[0])
         platforms = platforms_of(manifest, reference.name) if index else ()
         config = await (self._config(host, reference, platforms) if index else self._config_of(host, reference, manifest))
         if not index:
             system, machine = word(config, "os"), word(config, "architecture")
-            platforms = (Platform(os=system, architecture=machine, digest=digest, size=len(body)),)
+            platforms = (Platform(os=system, architecture=machine, digest=digest, size=size),)
         labels = labels_of(manifest, config)
         commit = commit_of(labels)
         return Resolved(
@@ -94,13 +92,19 @@ class Reader:
             pushed=await self._pushed(host, reference))
 
     async def _told(self, host: Host, reference: Reference) -> tuple[str, str]:
-        """Digest and media type that HEAD tells; "" where a registry answers HEAD without a digest, or not at all."""
+        """Digest and media type that HEAD tells; "" where a registry answers HEAD without a digest, or not as one of images."""
         head = await self._session.ask(host, "HEAD", _manifest(host, reference), reference, accept=ACCEPT, limit=0)
         told = _digest_of(head)
-        if head.status == 405 or not told:
+        if head.status == 405 or not told or _media(head) not in _KINDS:
             return "", ""
         _expected(reference, told)
         return told, _media(head)
+
+    async def _seen(self, host: Host, reference: Reference, told: str) -> tuple[str, dict[str, Any], bool, int]:
+        """Digest of what a reference names, the manifest, whether it is an index, and its bytes: a login page is none."""
+        digest, body, media = await self._top(host, reference, told)
+        manifest = document(body, f"{reference.name}@{digest}")
+        return digest, manifest, is_index(manifest, media, reference.name), len(body)
 
     async def _top(self, host: Host, reference: Reference, told: str) -> tuple[str, bytes, str]:
         """Digest, bytes and media type of what a reference names; by digest where one is known."""
@@ -118,7 +122,7 @@ class Reader:
 
     async def _config(self, host: Host, reference: Reference, platforms: Iterable[Platform]) -> dict[str, Any]:
         """The config of linux/amd64, else of the first platform served: ghcr lists children it answers 404 for."""
-        for platform in sorted(platforms, key=lambda p: (p.os, p.architecture) != ("linux", "amd64")):
+        for platform in sorted(platforms, key=lambda p: (p.os, p.architecture) != ("linux", "amd64"))[:MAX_CHILDREN]:
             url = _manifest(host, reference, platform.digest)
             try:
                 body = await self._content(host, url, reference, ACCEPT, MAX_MANIFEST, platform.digest, platform.size)

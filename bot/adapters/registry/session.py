@@ -12,12 +12,12 @@ from typing import Any
 
 import httpx
 
-from bot.adapters.addresses import may_follow
+from bot.adapters.addresses import may_follow, readable
 from bot.adapters.http import Answer, Busy, check, fetch_async, plain, retry_async
-from bot.adapters.registry_auth import ANONYMOUS, Logins, told_of
-from bot.adapters.registry_cache import Cache, Kept
-from bot.adapters.registry_hosts import Host
-from bot.adapters.registry_limits import Patience
+from bot.adapters.registry.auth import ANONYMOUS, Logins, asked_by, told_of
+from bot.adapters.registry.cache import Cache, Kept
+from bot.adapters.registry.hosts import Host
+from bot.adapters.registry.limits import Patience
 from bot.adapters.waiting import aside
 from bot.errors import BadInput, BumpbotError, Refusal, Unreachable
 from bot.model.image import Reference
@@ -68,7 +68,9 @@ class Session:
             return answer
         if answer.status == 405:
             raise Refusal(f"{what}: the registry does not answer this question (405)", "it has no such listing")
-        return check(answer, what, now=self._now())
+        if check(answer, what, now=self._now()).status != 200:
+            raise BadInput(f"{what}: an answer that says it is not whole ({answer.status})", "the registry is broken")
+        return answer
 
     async def read(self, host: Host, url: str, reference: Reference, *, accept: str, limit: int,
                    sound: Callable[[Answer], Any], lasts: float = 0.0) -> Answer:
@@ -117,18 +119,18 @@ class Session:
         while True:
             login = self._logins.header(host, scope)
             sent = {**headers, "Authorization": login} if login else headers
-            answer = await self._patiently(host, lambda sent=sent: self._once(host, method, url, sent, limit, what), spends=spends)
-            if answer.status in (403, 405) and login is None and method == "GET" and met is None:
+            whom, led = self._logins.tried(host, scope) if login else (ANONYMOUS, "")
+            answer = await self._patiently(
+                host, lambda sent=sent, whom=whom: self._once(host, method, url, sent, limit, what, whom), spends=spends)
+            refused = answer.status == 403 or (answer.status == 405 and method == "GET")
+            if refused and login is None and met is None:
                 # Some registries refuse a stranger without saying how to log in, except at their root.
                 met = await self._patiently(host, lambda: self._send(host, "GET", f"{host.api}/v2/", {}, MAX_TOKEN_ANSWER))
                 if met.status != 401:
-                    return answer
+                    return _allowed(answer, f"{what}: refused as {whom} for {scope}", led)
                 await self._meet(host, scope, met)
-            elif answer.status != 401:
-                return answer
-            elif met is not None:
-                raise Refusal(f"{what}: refused as {self._logins.identity(host, scope)} for {scope} ({told_of(met)})",
-                              "check what this login may read, or log in with `docker login`")
+            elif answer.status != 401 or met is not None:
+                return _allowed(answer, f"{what}: refused as {whom} for {scope}", led)
             elif login is not None:
                 self._logins.forget(host, scope, login)
             else:
@@ -186,10 +188,11 @@ class Session:
             if left > 0:
                 await aside(self._clock.sleep, left)
 
-    async def _once(self, host: Host, method: str, url: str, headers: Mapping[str, str], limit: int, what: str) -> Answer:
+    async def _once(self, host: Host, method: str, url: str, headers: Mapping[str, str], limit: int, what: str,
+                    whom: str) -> Answer:
         """Follows redirects with no credentials, whatever host they name; a second challenge is nobody's to ask."""
         answer = await self._send(host, method, url, headers, limit)
-        self._patience.heard(host, answer)
+        self._patience.heard(host, answer, whom)
         for _ in range(MAX_HOPS):
             if answer.status not in REDIRECTS:
                 break
@@ -199,7 +202,7 @@ class Session:
             if answer.status == 401:
                 raise Refusal(f"{what}: redirected to {httpx.URL(target).host}, which asks for a login", "it gets none")
         limited = answer.status == 403 and "retry-after" in answer.headers
-        return answer if answer.status in _TOLD and not limited else check(answer, what, now=self._now())
+        return answer if answer.status in _TOLD and not limited else check(answer, f"{what} as {whom}", now=self._now())
 
     async def _token(self, host: Host, url: str, headers: Mapping[str, str]) -> Answer:
         answer = await self._send(host, "GET", url, headers, MAX_TOKEN_ANSWER)
@@ -213,6 +216,14 @@ class Session:
         return self._clock.now().timestamp()
 
 
+def _allowed(answer: Answer, refused: str, challenge: str) -> Answer:
+    """The answer, unless it refuses: then who was refused what, and the challenge that was met or, without a login, offered."""
+    if answer.status in (401, 403):
+        raise Refusal(f"{refused} ({answer.status}; {challenge or told_of(asked_by(answer))})",
+                      "check what this login may read, or log in with `docker login`")
+    return answer
+
+
 def scope_of(reference: Reference) -> str:
     """What a token must be good for to read this repository."""
     return f"repository:{reference.repository}:pull"
@@ -220,7 +231,7 @@ def scope_of(reference: Reference) -> str:
 
 def joined(base: str, target: str) -> str:
     """Where a Location or Link of `base` leads."""
-    try:
-        return str(httpx.URL(base).join(target))
-    except (httpx.InvalidURL, ValueError, UnicodeError):
-        raise BadInput(f"{plain(base)}: points to what is no address", "the registry is broken") from None
+    found = readable(target, base)
+    if found is None:
+        raise BadInput(f"{plain(base)}: points to what is no address, or one with a login in it", "the registry is broken")
+    return str(found)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 from msgspec import Struct
 
-from bot.adapters.addresses import is_loopback_name
+from bot.adapters.addresses import is_loopback_name, readable
 from bot.adapters.http import Answer, check, plain
-from bot.adapters.registry_hosts import Host
+from bot.adapters.registry.hosts import Host
 from bot.errors import BadInput, Refusal
 from bot.images.reference import HUB, HUB_NAMES
 from bot.ports import Clock
@@ -28,7 +28,7 @@ Ask = Callable[[str, Mapping[str, str]], Awaitable[Answer]]
 
 ANONYMOUS = "anonymous"
 _ANY = "*"
-_SHOWN = ("service", "scope", "error")
+_SHOWN = ("realm", "service", "scope", "error")
 _PARAMETER = re.compile(r'([A-Za-z][A-Za-z0-9_-]*)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?')
 _HEADER_SAFE = re.compile(r"[\x21-\x7e]{1,65536}")
 
@@ -52,19 +52,29 @@ def challenges(header: str) -> list[Challenge]:
     return [Challenge(scheme=scheme, parameters=parameters) for scheme, parameters in found]
 
 
-def told_of(refused: Answer) -> str:
+def told_of(offered: Sequence[Challenge]) -> str:
     """What a 401 asked for, in characters that may be shown: a fault of the registry is told from one of ours by it."""
-    offered = challenges(refused.headers.get("www-authenticate", ""))[:3]
-    words = [" ".join((c.scheme, *(f"{name}={c.parameters[name]}" for name in _SHOWN if name in c.parameters))) for c in offered]
-    return re.sub(r"[^A-Za-z0-9_.:/+=, -]", "?", ", ".join(words) or "no challenge")[:300]
+    def words(one: Challenge) -> str:
+        shown = (f"{name}={one.parameters[name].partition('?')[0]}" for name in _SHOWN if name in one.parameters)
+        return " ".join((one.scheme[:40], *shown))
+
+    return re.sub(r"[^A-Za-z0-9_.:/+=, -]", "?", ", ".join(map(words, offered[:3])) or "no way to log in")[:300]
+
+
+def asked_by(refused: Answer) -> list[Challenge]:
+    """The ways to log in that an answer offers."""
+    return challenges(refused.headers.get("www-authenticate", ""))
 
 
 class Won(Struct, frozen=True, kw_only=True):
-    """An Authorization header, who it makes us, and until when it is good; None is for ever."""
+    """An Authorization header, who it makes us, and until when it is good; None is for ever. `declined`: who we said we are
+    before, and were not believed; `challenge`: what asked for it, in words."""
 
     header: str
     identity: str
     until: datetime | None = None
+    declined: str = ""
+    challenge: str = ""
 
 
 class Logins:
@@ -86,6 +96,12 @@ class Logins:
         won = self._found(host, scope)
         return won.identity if won else ANONYMOUS
 
+    def tried(self, host: Host, scope: str) -> tuple[str, str]:
+        """In words for an error: who we say we are, with the login that was not believed before, and the challenge that it
+        answers; "" where there was none."""
+        won = self._found(host, scope)
+        return (_as_whom(won.identity, won.declined), won.challenge) if won else (ANONYMOUS, "")
+
     def user(self, host: Host) -> str:
         """Who we would say we are to a registry that asks."""
         return self._secrets[host.name][0] if host.name in self._secrets else ANONYMOUS
@@ -105,18 +121,20 @@ class Logins:
 
     async def answer(self, host: Host, scope: str, refused: Answer, ask: Ask) -> None:
         """Meets a 401's challenge so that `header` has something to send; a Refusal tells scope and identity."""
-        offered = {c.scheme: c for c in challenges(refused.headers.get("www-authenticate", ""))}
+        offered = {c.scheme: c for c in asked_by(refused)}
         if bearer := offered.get("bearer"):
-            asked_for = bearer.parameters.get("scope", scope)
+            # At its root ghcr.io names the scope of an image that is nobody's; there the one that is wanted is known better.
+            root = refused.url == f"{host.api}/v2/"
+            asked_for = scope if root else bearer.parameters.get("scope", scope)
             self._won[host.api, scope] = await self._token(host, asked_for, bearer, ask)
             self._learn(host, scope, asked_for, bearer)
             return
         secret = self._secrets.get(host.name)
         if "basic" in offered and secret is not None:
-            self._won[host.api, _ANY] = Won(header=_basic(*secret), identity=secret[0])
+            self._won[host.api, _ANY] = Won(header=_basic(*secret), identity=secret[0], challenge=told_of([offered["basic"]]))
             return
-        ways = ", ".join(offered) or "no way to log in"
-        raise Refusal(f"{host.name} refuses {ANONYMOUS} for {scope} and offers {ways}", "log in with `docker login`")
+        raise Refusal(f"{host.name} refuses {ANONYMOUS} for {scope} and offers {told_of(asked_by(refused))}",
+                      "log in with `docker login`")
 
     def _found(self, host: Host, scope: str) -> Won | None:
         return self._won.get((host.api, scope)) or self._won.get((host.api, _ANY))
@@ -132,33 +150,36 @@ class Logins:
         wanted = {"service": challenge.parameters.get("service", ""), "scope": scope}
         url = str(realm.copy_merge_params({name: value for name, value in wanted.items() if value}))
         secret = self._secrets.get(host.name)
-        identity = secret[0] if secret else ANONYMOUS
+        identity, declined = secret[0] if secret else ANONYMOUS, ""
         answer = await ask(url, {"Authorization": _basic(*secret)} if secret else {})
         if secret and answer.status in (401, 403):
-            identity, answer = ANONYMOUS, await ask(url, {})
-        check(answer, f"a token of {realm.host} for {scope} as {identity}")
-        return self._read(answer, identity)
+            identity, declined, answer = ANONYMOUS, identity, await ask(url, {})
+        told = told_of([challenge])
+        check(answer, f"{host.name}: a token for {scope} as {_as_whom(identity, declined)} ({told})")
+        header, until = self._read(answer)
+        return Won(header=header, until=until, identity=identity, declined=declined, challenge=told)
 
-    def _read(self, answer: Answer, identity: str) -> Won:
+    def _read(self, answer: Answer) -> tuple[str, datetime]:
         told = answer.json()
         token = (told.get("token") or told.get("access_token")) if isinstance(told, dict) else None
         if not isinstance(token, str) or not _HEADER_SAFE.fullmatch(token):
             raise BadInput(f"{plain(answer.url)}: no token in the answer", "the registry's login is broken")
         life = told.get("expires_in")
         seconds = min(max(life, 10), 3600) if isinstance(life, (int, float)) and not isinstance(life, bool) else 60
-        return Won(header=f"Bearer {token}", identity=identity, until=self._clock.now() + timedelta(seconds=seconds - 5))
+        return f"Bearer {token}", self._clock.now() + timedelta(seconds=seconds - 5)
 
     def _realm(self, host: Host, challenge: Challenge) -> httpx.URL:
-        try:
-            realm = httpx.URL(challenge.parameters.get("realm", ""))
-        except (httpx.InvalidURL, ValueError):
-            realm = httpx.URL("")
+        realm = readable(challenge.parameters.get("realm", "")) or httpx.URL("")
         local = host.local and realm.scheme in ("http", "https") and is_loopback_name(realm.host)
         own = realm.host in {httpx.URL(host.api).host, *host.realms} and realm.scheme == "https" and not host.local
-        if not (local or own) or realm.userinfo:
-            raise Refusal(f"{host.name} sends its logins to {realm.host or 'nowhere'}",
+        if not (local or own):
+            raise Refusal(f"{host.name} sends its logins to {realm.host[:255] or 'nowhere'}",
                           "a realm is used only on the registry's own host or the one its table names")
         return realm
+
+
+def _as_whom(identity: str, declined: str) -> str:
+    return f"{identity}, for {declined} was refused" if declined else identity
 
 
 def repository_of(scope: str) -> str:

@@ -52,7 +52,7 @@ def platforms_of(index: Mapping[str, Any], name: str) -> tuple[Platform, ...]:
         system, machine = word(platform, "os"), word(platform, "architecture")
         if "unknown" in (system, machine) or mapping(item.get("annotations")).get("vnd.docker.reference.type"):
             continue  # attestations stand beside the images and are none
-        if not isinstance(digest, str) or not valid_digest(digest) or not isinstance(size, int) or size < 0:
+        if not isinstance(digest, str) or not valid_digest(digest) or type(size) is not int or size < 0:
             raise BadInput(f"{name}: a platform without digest or size", "the registry's content is broken")
         found.append(Platform(os=system, architecture=machine, digest=digest, size=size))
     return tuple(found)
@@ -93,8 +93,8 @@ def moment(value: Any) -> datetime | None:
         made = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    if made is None or made.year < 1970:
-        return None  # Go's zero time: year 1
+    if made is None or not 1970 <= made.year < 9999:
+        return None  # Go's zero time is in year 1; the end of year 9999 is after the end of all times in other zones
     return made.replace(tzinfo=UTC) if made.tzinfo is None else made.astimezone(UTC)
 
 
