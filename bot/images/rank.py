@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bot.images.schemes import CUSTOM, LABELS
-from bot.images.tags import Ancestry, Scheme, TagFields, Verdict, fields, order
+from bot.images.tags import Ancestry, Scheme, TagFields, Verdict, fields, order, unlike
 
 _LABELS = frozenset(LABELS)
 # Tags that are kept read: the recipes of one repository ask about the same thousands, one after the other.
@@ -62,7 +62,7 @@ class Rank:
         told = self.told[tag]
         if CUSTOM in (told.scheme, self.current.scheme):
             return False
-        return order(_labels(told), _labels(self.current), None, free=self._free)[0] == "same"
+        return unlike(told, self.current, self._free) is None
 
     def _read(self, tag: str) -> TagFields:
         return self.told.get(tag) or _fields(tag, self._schemes)
