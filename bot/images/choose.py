@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from bot.images import again, notes
 from bot.images.hints import answers
-from bot.images.offers import Current, Fault, Offer, days, fault, spoken
+from bot.images.offers import Current, Fault, Offer, days, fault, fits, spoken
 from bot.images.policy import NOTHING, Policy, off_channel
 from bot.images.rank import Rank
 from bot.images.schemes import CUSTOM
@@ -200,6 +200,8 @@ class _Choosing:
             return [f"{', '.join(self.heads)} are newer and do not order among themselves ({why}): none is taken"]
         near = self.heads or self.rank.heads([tag for tag, found in self.faults.items() if found.kind == "rule"])
         said = [f"{tag} is newer and not taken: {lost[tag]}" for tag in near]
+        if near and not self.heads and not any(fits(self.offers[tag], self.policy) for tag in self.newer):
+            said.append("no newer tag is known to hold every commit that it must and none that it must not")
         said += [f"{self.current.tag} holds other bytes now: {lost[self.current.tag]}"] if self.current.tag in lost else []
         said += [f"{tag} holds the bytes that run already" for tag in self.anchors]
         if self.unordered or self.rank.current.scheme == CUSTOM:

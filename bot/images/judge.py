@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bot.errors import Refusal
 from bot.images.policy import Policy
-from bot.images.provenance import contradiction, repushed
+from bot.images.provenance import contradiction, other_version, repushed
 from bot.images.reference import with_digest, with_style
 from bot.images.tags import Ancestry, Order, Scheme, explain
 from bot.model.image import Candidate, Resolved
@@ -38,7 +38,8 @@ def judge(current: Resolved, proposed: Resolved, policy: Policy, schemes: Iterab
     `measured` is the baseline's ISO date: a push of the current tag after it is told on the candidate (`repushed`).
     """
     schemes = tuple(schemes)
-    declined = _not_allowed(proposed, policy) or _no_change(current, proposed, policy) or _no_platform(proposed, policy)
+    declined = (_not_allowed(proposed, policy) or _no_change(current, proposed, policy) or _no_platform(proposed, policy)
+                or _mislabelled(proposed, schemes))
     if declined:
         return declined
     found, why = _order(current, proposed, policy, schemes, ancestry)
@@ -80,6 +81,12 @@ def _no_platform(proposed: Resolved, policy: Policy) -> Declined | None:
     there = ", ".join(f"{p.os}/{p.architecture}" for p in proposed.platforms) or "none"
     return Declined(reason=f"{proposed.reference.text} has no {policy.platform} (it has {there})",
                     hint="the hardware needs that platform; choose an image that holds it")
+
+
+def _mislabelled(proposed: Resolved, schemes: tuple[Scheme, ...]) -> Declined | None:
+    found = other_version(proposed, schemes)
+    return Declined(reason=f"{proposed.reference.text} holds another version than it names: {found}",
+                    hint="name the tag of the version that you want, or ask who pushed this one") if found else None
 
 
 def _order(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple[Scheme, ...],

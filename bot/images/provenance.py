@@ -14,6 +14,10 @@ from bot.images.tags import Scheme, fields
 from bot.model.image import Resolved
 
 REVISION = "org.opencontainers.image.revision"
+VERSION = "org.opencontainers.image.version"
+# Whose labels an image keeps that was built on it and says nothing of its own: their version is the system's.
+_BASE = "org.opencontainers.image.ref.name"
+_SYSTEMS = frozenset({"ubuntu", "debian", "alpine", "ubi", "rhel", "centos", "fedora", "rockylinux", "almalinux"})
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -43,6 +47,23 @@ def contradiction(image: Resolved, schemes: Iterable[Scheme]) -> str | None:
     if tagged and _HASH.fullmatch(label) and not label.startswith(tagged) and not tagged.startswith(label):
         return f"the tag says commit {tagged}, the label says {label}"
     return other_day(told, image.created)
+
+
+def other_version(image: Resolved, schemes: Iterable[Scheme]) -> str | None:
+    """What the image's label says of its version against the tag; None when they agree or one of them says nothing.
+
+    A release pushed under another release's tag was deployed by everybody who followed that tag. A label may say less than
+    the tag, or more (`1.4` and `1.4.2`), and one that came with the base system tells of that system.
+    """
+    schemes = tuple(schemes)
+    if image.reference.tag is None or image.labels.get(_BASE, "").strip().lower() in _SYSTEMS:
+        return None
+    label = image.labels.get(VERSION, "").strip().partition("+")[0]
+    tagged, told = (str(fields(text, schemes).fields.get("version", "")) for text in (image.reference.tag, label))
+    if not tagged or not told:
+        return None
+    alike = all(int(one) == int(other) for one, other in zip(tagged.split("."), told.split("."), strict=False))
+    return None if alike else f"the tag says version {tagged}, the label says {told}"
 
 
 def other_day(told: Mapping[str, str | int], created: datetime | None) -> str | None:
