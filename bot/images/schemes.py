@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any
 
 import re2
@@ -69,10 +70,11 @@ class Scheme:
         if found is None or (self._but_not and self._but_not.search(tag)):
             return None
         raw: dict[str, list[str]] = {}
-        for name, value in found.groupdict().items():
-            if value is not None and name != "platform":
+        groups = found.groupdict()
+        suffix = groups.pop("platform", None)
+        for name, value in groups.items():
+            if value is not None:
                 raw.setdefault(_base(name), []).append(value)
-        suffix = found.groupdict().get("platform")
         if suffix is not None and not self._cut(suffix, raw):
             return None
         return _typed(raw)
@@ -95,6 +97,22 @@ class Scheme:
             if (found := pattern.fullmatch(piece)) and _TYPES[field]([found[1]]) is not None:
                 return field, found[1]
         return None
+
+
+def likely(tag: str, schemes: tuple[Scheme, ...]) -> tuple[Scheme, ...]:
+    """The schemes whose pattern matches the whole tag, found in one pass over it: a repository lists thousands of tags."""
+    if len(tag) > _LONGEST:
+        return ()
+    return tuple(schemes[place] for place in sorted(_sieve(schemes).Match(tag) or ()))
+
+
+@lru_cache(maxsize=8)
+def _sieve(schemes: tuple[Scheme, ...]) -> Any:
+    sieve = re2.Set.FullMatchSet()
+    for scheme in schemes:
+        sieve.Add(_expanded(scheme.entry.pattern))
+    sieve.Compile()
+    return sieve
 
 
 def read(text: str, *, file: str = "knowledge/tags.yaml") -> tuple[Scheme, ...]:
@@ -184,13 +202,17 @@ def _base(group: str) -> str:
     return group.removesuffix("_2")
 
 
-def _compile(pattern: str, name: str, file: str) -> Any:
+def _expanded(pattern: str) -> str:
     for short, whole in _SHORTHAND.items():
         pattern = pattern.replace(short, whole)
+    return pattern
+
+
+def _compile(pattern: str, name: str, file: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile(pattern, options=options)
+        return re2.compile(_expanded(pattern), options=options)
     except re2.error as error:
         detail = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else error
         raise BadInput(f"not a pattern RE2 can run: {detail}", "no look-around, no back references", file=file,

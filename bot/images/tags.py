@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from packaging.version import Version
 
-from bot.images.schemes import CUSTOM, LABELS, Scheme, read
+from bot.images.schemes import CUSTOM, LABELS, Scheme, likely, read
 
 __all__ = ["Ancestry", "Order", "Scheme", "TagFields", "claims", "compare", "explain", "fields", "order", "read", "unlike"]
 
@@ -38,7 +38,7 @@ class TagFields(Struct, frozen=True, kw_only=True):
 
 def claims(tag: str, schemes: Iterable[Scheme]) -> dict[str, dict[str, str | int]]:
     """Every scheme that claims a tag, with the fields it reads; the knowledge's test asks for at most one."""
-    return {scheme.id: found for scheme in schemes if (found := scheme.read(tag)) is not None}
+    return {scheme.id: found for scheme in likely(tag, tuple(schemes)) if (found := scheme.read(tag)) is not None}
 
 
 def fields(tag: str, schemes: Iterable[Scheme]) -> TagFields:
