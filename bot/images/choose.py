@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from bot.images import again, notes
 from bot.images.hints import answers
-from bot.images.offers import Current, Fault, Offer, days, fault, spoken
+from bot.images.offers import Current, Fault, Offer, days, fault, fits, spoken
 from bot.images.policy import NOTHING, Policy, off_channel
 from bot.images.rank import Rank
 from bot.images.schemes import CUSTOM
@@ -76,8 +76,9 @@ class _Choosing:
                                if off_channel(rank.told[tag], rank.current, policy.channel) is None)
         self.faults = {tag: found for tag in self.newer if (found := self._fault(tag)) is not None}
         self.anchors = tuple(tag for tag, found in self.faults.items() if found.kind == "bytes")
+        foremost = rank.heads(self.anchors)
         for tag in self.newer:
-            if tag not in self.faults and (found := self._behind(tag)) is not None:
+            if tag not in self.faults and (found := self._behind(tag, foremost)) is not None:
                 self.faults[tag] = found
         self.able = tuple(tag for tag in self.newer if tag not in self.faults)
         self.heads = rank.heads(self.able)
@@ -109,8 +110,8 @@ class _Choosing:
         why = off_channel(self.rank.told[tag], self.rank.current, self.policy.channel)
         return Fault(reason=why, kind="line") if why else found
 
-    def _behind(self, tag: str) -> Fault | None:
-        for anchor in self.anchors:
+    def _behind(self, tag: str, anchors: Sequence[str]) -> Fault | None:
+        for anchor in anchors:
             found, why = self.rank.among(tag, anchor)
             if found != "newer":
                 return Fault(reason=f"{found} ({why}) beside {anchor}, which holds the bytes that run", kind="line")
@@ -198,11 +199,17 @@ class _Choosing:
         """Why nothing is taken, the nearest miss first."""
         if len(self.heads) > 1:
             why = self.rank.among(*self.heads[:2])[1]
-            return [f"{', '.join(self.heads)} are newer and do not order among themselves ({why}): none is taken"]
+            return [f"{_listed(self.heads)} are newer and do not order among themselves ({why}): none is taken"]
         near = self.heads or self.rank.heads([tag for tag, found in self.faults.items() if found.kind == "rule"])
         said = [f"{tag} is newer and not taken: {lost[tag]}" for tag in near]
+        if near and not self.heads and not any(fits(self.offers[tag], self.policy) for tag in self.newer):
+            said.append("no newer tag is known to hold every commit that it must and none that it must not")
         said += [f"{self.current.tag} holds other bytes now: {lost[self.current.tag]}"] if self.current.tag in lost else []
-        said += [f"{tag} holds the bytes that run already" for tag in self.anchors]
+        said += [f"{_listed(self.anchors)} hold{'s' * (len(self.anchors) == 1)} the bytes that run already"] if self.anchors else []
         if self.unordered or self.rank.current.scheme == CUSTOM:
             said.append(f"not everything in the repository can be ordered against {self.current.tag}")
         return said or [f"nothing in the repository follows {self.current.tag}"]
+
+
+def _listed(tags: Sequence[str]) -> str:
+    return ", ".join(tags[:_NAMED]) + (" and others" if len(tags) > _NAMED else "")

@@ -83,6 +83,8 @@ def _same_bytes(offer: Offer, current: Current, policy: Policy, now: datetime) -
         return None
     if offer.digest == current.runs:
         return Fault(reason=f"is {offer.digest}, which the recipe already runs", kind="bytes")
+    if policy.platform is None and any(one.digest == current.runs for one in offer.platforms or ()):
+        return Fault(reason=f"is an index around {current.runs}, which the recipe already runs", kind="bytes")
     there = child(offer.platforms, policy.platform)
     if there is not None and there in (current.runs, child(current.platforms, policy.platform)):
         return Fault(reason=f"only other platforms changed; {policy.platform} is {there} in both", kind="bytes")
@@ -103,6 +105,12 @@ def commits_of(contains: Mapping[str, bool | None], policy: Policy) -> Fault | N
 
 def _must_hold(offer: Offer, current: Current, policy: Policy, now: datetime) -> Fault | None:
     return commits_of(offer.contains, policy)
+
+
+def fits(offer: Offer, policy: Policy) -> bool:
+    """Whether an offer is known to hold the commits it must, and none it must not."""
+    wanted, unwanted = policy.must_have, policy.must_not_have
+    return not (_commits(offer.contains, wanted, wanted=True) or _commits(offer.contains, unwanted, wanted=False))
 
 
 def _commits(contains: Mapping[str, bool | None], commits: tuple[str, ...], *, wanted: bool) -> Fault | None:

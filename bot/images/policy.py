@@ -16,6 +16,8 @@ Kind = Literal["release", "candidate", "dev", "nightly", "build", "floating", "c
 NOTHING = timedelta(0)
 # A recipe may ripen along its own line, from a development build to the release, and never goes back.
 _RIPENESS: dict[Kind, int] = {"dev": 0, "candidate": 1, "release": 2}
+# Words that say of a build with a version that it is none of the releases.
+_UNRIPE = frozenset({"nightly", "snapshot", "canary", "edge", "preview", "experimental", "test"})
 _CALLED: dict[Kind, str] = {
     "release": "a release", "candidate": "a release candidate", "dev": "a development build", "nightly": "a nightly",
     "build": "a build of one commit or day", "floating": "a tag that is moved at every push", "custom": "a tag of no known scheme",
@@ -65,7 +67,9 @@ def kind_of(tag: TagFields) -> Kind:
         return "floating" if told["channel"] in ("latest", "stable") else "nightly"
     if "commit" in told or "version" not in told:
         return "build"
-    return "dev" if "dev" in told else "candidate" if "rc" in told else "release"
+    if told.keys() & {"dev", "alpha", "beta"} or not _UNRIPE.isdisjoint(str(told.get("variant", "")).split("-")):
+        return "dev"
+    return "candidate" if "rc" in told else "release"
 
 
 def off_channel(tag: TagFields, current: TagFields, channel: str) -> str | None:
@@ -77,7 +81,8 @@ def off_channel(tag: TagFields, current: TagFields, channel: str) -> str | None:
         return f"{_CALLED[kind]}, and the policy takes nightlies only"
     if channel == "lineage" and kind != mine and _RIPENESS.get(kind, -1) < _RIPENESS.get(mine, 9):
         return f"{_CALLED[kind]}, and the current tag is {_CALLED[mine]}"
-    for name in ("date", "commit"):  # undated siblings do not exist for every version: the shape of a tag is kept
+    # Undated siblings do not exist for every version: the shape of a tag is kept. A build counted within a day comes and goes.
+    for name in ("date", "commit", *(() if "date" in tag.fields else ("build",))):
         if (name in tag.fields) != (name in current.fields):
             return f"has {'a' if name in tag.fields else 'no'} {name}, other than the current tag"
     return None

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bot.images.schemes import CUSTOM, LABELS
-from bot.images.tags import Ancestry, Scheme, TagFields, Verdict, fields, order
+from bot.images.tags import Ancestry, Scheme, TagFields, Verdict, fields, order, unlike
 
 _LABELS = frozenset(LABELS)
 # Tags that are kept read: the recipes of one repository ask about the same thousands, one after the other.
 _KEPT = 32_768
+# Tags that stand foremost side by side and are told apart; with more of them nothing is chosen all the same.
+_HEADS = 16
 
 
 @lru_cache(maxsize=_KEPT)
@@ -47,9 +49,10 @@ class Rank:
         return _labels(self.told[tag]).fields == _labels(self.current).fields
 
     def heads(self, tags: Sequence[str]) -> tuple[str, ...]:
-        """The tags that no other one is newer than; one alone is newer than every other."""
+        """The tags that no other one is newer than; one alone is newer than every other. Of many without an order among
+        themselves the first few: a repository with thousands of builds of one day has no winner either way."""
         rest, found = list(tags), list[str]()
-        while rest:
+        while rest and len(found) < _HEADS:
             best = rest[0]
             for tag in rest[1:]:
                 best = tag if self.among(tag, best)[0] == "newer" else best
@@ -62,7 +65,7 @@ class Rank:
         told = self.told[tag]
         if CUSTOM in (told.scheme, self.current.scheme):
             return False
-        return order(_labels(told), _labels(self.current), None, free=self._free)[0] == "same"
+        return unlike(told, self.current, self._free) is None
 
     def _read(self, tag: str) -> TagFields:
         return self.told.get(tag) or _fields(tag, self._schemes)

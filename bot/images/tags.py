@@ -13,9 +13,9 @@ from typing import Any, Literal
 from msgspec import Struct
 from packaging.version import Version
 
-from bot.images.schemes import CUSTOM, LABELS, Scheme, read
+from bot.images.schemes import CUSTOM, LABELS, Scheme, likely, read
 
-__all__ = ["Ancestry", "Order", "Scheme", "TagFields", "claims", "compare", "explain", "fields", "order", "read"]
+__all__ = ["Ancestry", "Order", "Scheme", "TagFields", "claims", "compare", "explain", "fields", "order", "read", "unlike"]
 
 Order = Literal["older", "newer", "same", "incomparable"]
 # (commit a, commit b) -> how a stands to b in one repository's history; None when that repository does not know them.
@@ -23,6 +23,8 @@ Ancestry = Callable[[str, str], Order | None]
 Values = Mapping[str, str | int]
 Verdict = tuple[Order, str]
 
+_LABELS = frozenset(LABELS)
+_EARLY = (("alpha", "a"), ("beta", "b"), ("rc", "rc"))
 _TURNED: dict[Order, Order] = {"older": "newer", "newer": "older"}
 
 
@@ -36,7 +38,7 @@ class TagFields(Struct, frozen=True, kw_only=True):
 
 def claims(tag: str, schemes: Iterable[Scheme]) -> dict[str, dict[str, str | int]]:
     """Every scheme that claims a tag, with the fields it reads; the knowledge's test asks for at most one."""
-    return {scheme.id: found for scheme in schemes if (found := scheme.read(tag)) is not None}
+    return {scheme.id: found for scheme in likely(tag, tuple(schemes)) if (found := scheme.read(tag)) is not None}
 
 
 def fields(tag: str, schemes: Iterable[Scheme]) -> TagFields:
@@ -69,21 +71,30 @@ def order(one: TagFields, other: TagFields, ancestry: Ancestry | None = None, *,
     for side in (one, other):
         if side.scheme == CUSTOM:
             return "incomparable", f"no scheme reads {side.tag}"
-    for name in LABELS:
-        if name not in free and not _agree(name, one.fields, other.fields):
-            return "incomparable", f"{name} differs: {one.fields.get(name, 'none')}, {other.fields.get(name, 'none')}"
+    if (name := unlike(one, other, free)) is not None:
+        return "incomparable", f"{name} differs: {one.fields.get(name, 'none')}, {other.fields.get(name, 'none')}"
     return _heed_history(_by_fields(one.fields, other.fields, ancestry), one.fields, other.fields, ancestry)
+
+
+def unlike(one: TagFields, other: TagFields, free: frozenset[str] = frozenset()) -> str | None:
+    """The first label on which two tags differ; None when they name one platform, channel and variant."""
+    return next((name for name in LABELS if name not in free and not _agree(name, one.fields, other.fields)), None)
 
 
 def _by_fields(one: Values, other: Values, ancestry: Ancestry | None) -> Verdict:
     for step in (_by_version, _by_date, _by_build):
         if found := step(one, other):
             return found
+    if one.keys() | other.keys() <= _LABELS:
+        return "incomparable", "neither tag says which build it holds"
     return _by_commit(one.get("commit"), other.get("commit"), ancestry)
 
 
 def _by_version(one: Values, other: Values) -> Verdict | None:
-    return _by_value("version", _version(one), _version(other))
+    left, right = _version(one), _version(other)
+    if left is not None and right is not None and _calendar(left) != _calendar(right):
+        return "incomparable", f"one counts by the calendar: {left}, {right}"
+    return _by_value("version", left, right)
 
 
 def _by_build(one: Values, other: Values) -> Verdict | None:
@@ -135,11 +146,17 @@ def _heed_history(verdict: Verdict, one: Values, other: Values, ancestry: Ancest
     return verdict
 
 
+def _calendar(version: Version) -> int:
+    """How a version counts: 0 by releases, 4 by years (`2025.10`), 8 by days (`20251103.1`). `2.0` is not older than `2025.1`."""
+    digits = str(version.major)
+    return len(digits) if len(digits) in (4, 8) and digits.startswith(("19", "20")) else 0
+
+
 def _version(values: Values) -> Version | None:
-    """PEP 440's order: dev builds, then candidates, then the release, then its repairs."""
+    """PEP 440's order: dev builds, then alphas, betas and candidates, then the release, then its repairs."""
     if "version" not in values:
         return None
-    pre = f"rc{values['rc']}" if "rc" in values else ""
+    pre = "".join(f"{sign}{values[name]}" for name, sign in _EARLY if name in values)
     post = f".post{values['post']}" if "post" in values else ""
     dev = f".dev{values['dev']}" if "dev" in values else ""
     return Version(f"{values['version']}{pre}{post}{dev}")

@@ -29,6 +29,10 @@ class TestTheNewestTag:
          "nightly-dev-cu13-20260908-20ca564b"),
         ("dev-cu13-20260721-8905cbd4", ["nightly-dev-cu13-20260908-20ca564b"], None),
         ("kimi-k3", ["kimi-k4", "v0.5.17"], None),
+        ("v1.4.0", ["v1.5.0-7"], None),
+        ("v1.4.0-7", ["v1.5.0", "v1.4.0-12", "v1.5.0-2"], "v1.5.0-2"),
+        ("sglang-0.5.9-rocm720-mi35x-mori-0227", ["sglang-0.5.10-rocm720-mi35x-mori-0301-2"],
+         "sglang-0.5.10-rocm720-mi35x-mori-0301-2"),
     ])
     def test_on_the_current_ones_own_line_wins(self, now: str, tags: list[str], winner: str | None) -> None:
         assert chosen(now, [now, *tags]).winner == winner
@@ -93,7 +97,7 @@ class TestTheChannel:
         ("stable", "v0.5.16", "v0.5.17"), ("lineage", "v0.5.16", "v0.5.17"), ("nightly", "v0.5.16", None),
         ("lineage", "v0.5.16rc2", "v0.5.18rc1"), ("stable", "v0.5.16rc2", "v0.5.17"),
         ("nightly", "nightly-20260801", "nightly-20260908"), ("stable", "nightly-20260801", None),
-        ("lineage", "v0.5.15-dev.1", "v0.5.18rc1"),
+        ("lineage", "v0.5.15-dev.1", "v0.5.18rc1"), ("stable", "v0.5.16-alpha.1", "v0.5.17"), ("lineage", "v0.5.16-beta.1", "v0.5.18rc1"),
     ])
     def test_decides_which_kind_of_tag_is_taken(self, channel: str, now: str, winner: str | None) -> None:
         assert chosen(now, self.TAGS, channel=channel).winner == winner
@@ -101,6 +105,11 @@ class TestTheChannel:
     def test_says_of_what_kind_the_others_are(self) -> None:
         assert chosen("v0.5.16", self.TAGS, channel="stable").lost["v0.5.18rc1"] == (
             "a release candidate, and the policy takes releases only")
+
+    def test_of_releases_takes_no_build_that_calls_itself_a_preview(self) -> None:
+        found = chosen("v0.5.16-preview", ["v0.5.17-preview"], channel="stable")
+        assert found.lost["v0.5.17-preview"] == "a development build, and the policy takes releases only"
+        assert chosen("v0.5.16-preview", ["v0.5.17-preview"]).winner == "v0.5.17-preview"
 
     def test_that_offers_nothing_newer_leaves_the_recipe_where_it_is(self) -> None:
         assert chosen("v0.5.17", self.TAGS, channel="stable").disposition is Disposition.ALREADY_CURRENT

@@ -60,6 +60,12 @@ class TestACandidate:
         found = judged(image("vllm/vllm-openai:v0.25.1", "2", created=DAY + timedelta(days=1)))
         assert isinstance(found, Candidate) and "created 2026-08-18" in found.reasons[0]
 
+    def test_of_another_repository_is_ordered_by_creation_whatever_the_tags_say(self):
+        other = image("nvcr.io/nvidia/x:v0.1.0", "2", created=DAY + timedelta(days=1))
+        found = judged(other)
+        assert isinstance(found, Candidate) and "another repository" in found.reasons[0]
+        assert isinstance(judged(replace(other, created=DAY - timedelta(days=1))), Declined)
+
     def test_of_a_commit_tag_is_ordered_by_creation_when_no_history_is_given(self):
         old = image("vllm/vllm-openai:nightly-dev-arm64-cu13.0.1-75c2eef", "1")
         new = image("vllm/vllm-openai:nightly-dev-arm64-cu13-3696c77", "2", created=DAY + timedelta(days=15))

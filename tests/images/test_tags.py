@@ -90,7 +90,7 @@ class TestFields:
         assert (found.scheme, found.fields) == (scheme, expected)
 
     @pytest.mark.parametrize("tag", [
-        "kimi-k3", "deepseek-v4-hopper", "v0.5.16-cu130-cu129", "v0.5.16-cu130-experimental-thing",
+        "kimi-k3", "deepseek-v4-hopper", "v0.5.16-cu130-cu129", "v0.5.16-cu130-Experimental.Thing",
         "nightly_202613231538", "nightly_202607232538", "v1", "feat-something-facade0x", "x" * 128,
         "nightly-dev-20260230-8905cbd4",
     ])
