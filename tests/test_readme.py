@@ -12,6 +12,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from bot.layout import Scans, load, wanted
+
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "README_zh.md", "CONTRIBUTING.md")
 ENGLISH, CHINESE = ((ROOT / name).read_text(encoding="utf-8") for name in PAGES[:2])
@@ -81,6 +83,12 @@ class TestPromises:
     def test_the_ten_lines_are_those_that_the_workflow_tests_run(self) -> None:
         example = (ROOT / "tests/workflows/examples/stranger.yml").read_text(encoding="utf-8")
         assert example in blocks(ENGLISH) and len(example.splitlines()) == 10
+
+    def test_its_layout_and_the_policies_beside_it_hold(self) -> None:
+        layout, policies = (block for block in blocks(ENGLISH) if block.startswith(("version: 1", "policy:")))
+        found = load(layout + policies, file="README.md")
+        assert wanted(found, "kimi-k3").reason == "waits for a kernel" and wanted(found, "glm5-x").every_days == 14
+        assert found.scans == Scans(every_hours=24, begin=0)
 
     def test_the_tree_has_what_its_table_lists(self) -> None:
         table = ENGLISH[ENGLISH.index("| path | holds |"):].split("\n\n")[0]

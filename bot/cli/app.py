@@ -69,7 +69,9 @@ def rehearse(
 def scan(context: Context, format: FormatOption = Format.table) -> None:
     """Each recipe's present image, what may take its place, and why.
 
-    Files are read, then each registry is asked; nothing is changed. With --offline only the files are read.
+    Files are read, then each registry is asked once a repository and once a tag that would win; nothing is changed. Tags of
+    commits are ordered by the engine's history on GitHub (GITHUB_TOKEN raises its limit). With --offline only the files are
+    read. Answers are kept in the user's cache folder, or where BUMPBOT_CACHE says (`none`: nowhere).
 
     Example: bumpbot --repo DIR --layout inferencex --offline scan --format json
     """
@@ -82,8 +84,8 @@ def scan(context: Context, format: FormatOption = Format.table) -> None:
 def plan(context: Context, recipe: RecipeName, image: ImageOption = None, format: FormatOption = Format.table) -> None:
     """What a bump would change and say; touches nothing.
 
-    The edit, its scope, the upstream comparison and the proposal's text. It asks the image's registry and, without an
-    account, GitHub (GITHUB_TOKEN raises its limit; GITHUB_API_URL names another).
+    The edit, its scope, the upstream comparison and the proposal's text, for the image named or the one that `scan` finds. It
+    asks the image's registry and, without an account, GitHub (GITHUB_TOKEN raises its limit; GITHUB_API_URL names another).
 
     Example: bumpbot plan my-recipe --image vllm/vllm-openai:v0.25.1
     """
@@ -96,7 +98,8 @@ def plan(context: Context, recipe: RecipeName, image: ImageOption = None, format
 def bump(context: Context, recipe: RecipeName, image: ImageOption = None) -> None:
     """Claim, branch, edit, draft pull request, smoke.
 
-    It acts on GITHUB_REPOSITORY with BUMPBOT_TOKEN, as `wake` does; see its help for the environment.
+    To the image named, or to the one that policy and order choose. It acts on GITHUB_REPOSITORY with BUMPBOT_TOKEN, as
+    `wake` does; see its help for the environment.
 
     Example: bumpbot bump my-recipe --image vllm/vllm-openai:v0.25.1
     """

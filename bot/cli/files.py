@@ -18,13 +18,17 @@ from bot.cli.wiring import LAYOUT_FILE, schemes
 from bot.cli.writing import write_all
 from bot.errors import BadInput, Refusal
 from bot.images import reference, tags
+from bot.images.policy import Policy, off_channel
+from bot.images.schemes import Scheme
 from bot.layout import Layout
 from bot.model.image import Reference
 from bot.model.recipe import Edit, Recipe, Scope
 from bot.recipe import edit as edits
 from bot.recipe import scope
-from bot.recipe.read import keys, read
+from bot.recipe.read import keys, policy, read
 from bot.recipe.shelf import Shelf
+
+Schemes = tuple[Scheme, ...]
 
 
 def layout_check(place: Place, file: Path | None) -> None:
@@ -56,7 +60,7 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
     if found is not None and (found.other_rows_changed or not found.only_image):
         raise Refusal("the edit would change more of the matrix than the image of these recipes",
                       "name the recipes that share its files too; nothing was written")
-    for line in _policy(layout, keys(tree, layout), family, wanted, assets):
+    for line in _policy(tree, layout, family, wanted, schemes(assets)):
         note(f"policy: {line}")
     for finding in moved.findings:
         note(f"note: {finding}")
@@ -88,22 +92,25 @@ def matrix_of(layout: Layout, found: Scope | None) -> dict[str, Any] | None:
     return None if found is None or layout.generator == "none" else msgspec.to_builtins(found)
 
 
-def _policy(layout: Layout, known: tuple[str, ...], family: list[Recipe], wanted: Reference,
-            assets: PackagedAssets) -> Iterator[str]:
+def _policy(tree: Shelf, layout: Layout, family: list[Recipe], wanted: Reference, known: Schemes) -> Iterator[str]:
     """What policy would say of an edit by hand, as far as files tell; age and platform are the registry's to say."""
     if layout.allow and wanted.name not in layout.allow:
         yield f"{wanted.name} is not on the layout's list of repositories"
+    every = keys(tree, layout)
     for recipe in family:
-        others = set(layouts.family(layout, recipe.key, known)) - {member.key for member in family}
+        rules = policy(tree, layout, recipe)
+        if rules.keep:
+            yield f"{recipe.key} is pinned: {rules.keep}"
+        others = set(layouts.family(layout, recipe.key, every)) - {member.key for member in family}
         if others:
             yield f"{recipe.key} moves together with {', '.join(sorted(others))}"
         fleet = layouts.hardware(layout, recipe.points[0].runner if recipe.points else recipe.hardware)
         if wanted.digest and fleet.digests != "proven":
             yield f"whether the launcher on {recipe.hardware or 'this hardware'} takes tag@digest is {fleet.digests}"
-        yield from _order(recipe.image, wanted, assets)
+        yield from _order(recipe.image, wanted, rules, known)
 
 
-def _order(text: str, wanted: Reference, assets: PackagedAssets) -> Iterator[str]:
+def _order(text: str, wanted: Reference, rules: Policy, known: Schemes) -> Iterator[str]:
     try:
         old = reference.parse(text)
     except BadInput:
@@ -111,9 +118,11 @@ def _order(text: str, wanted: Reference, assets: PackagedAssets) -> Iterator[str
     if old.name != wanted.name:
         yield f"{wanted.name} is another repository than {old.name}"
     elif old.tag and wanted.tag:
-        order, why = tags.explain(wanted.tag, old.tag, schemes(assets))
+        order, why = tags.explain(wanted.tag, old.tag, known, free=rules.free)
         if order in ("older", "incomparable"):
             yield f"{wanted.tag} is {order} {'than' if order == 'older' else 'with'} {old.tag} ({why})"
+        elif (off := off_channel(tags.fields(wanted.tag, known), tags.fields(old.tag, known), rules.channel)) is not None:
+            yield f"{wanted.tag}: {off}"
 
 
 def _counted(count: int, one: str, many: str = "") -> str:

@@ -23,7 +23,8 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, typer.Option("--format", help="how data is printed")]
 RecipeName = Annotated[str, typer.Argument(metavar="RECIPE", help="the recipe's name")]
-ImageOption = Annotated[str | None, typer.Option("--image", metavar="REF", help="the image to move to")]
+ImageOption = Annotated[str | None, typer.Option(
+    "--image", metavar="REF", help="the image to move to; default: the one that `scan` names")]
 WriteOption = Annotated[bool, typer.Option("--write", help="change the file in place")]
 Paths = list[Path]
 

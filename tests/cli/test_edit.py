@@ -78,11 +78,18 @@ class TestPolicy:
         ("other.example/acme/engine:v2", "another repository than registry.example/acme/engine"),
         (f"{worlds.NAME}:v0.9.0", "v0.9.0 is older than v1.0.0"),
         (f"{worlds.NAME}:v1.1.0-cu130", "v1.1.0-cu130 is incomparable with v1.0.0"),
+        (f"{worlds.NAME}:v1.1.0rc1", "v1.1.0rc1: a release candidate, and the policy takes releases only"),
     ])
     def test_says(self, repo: Path, image: str, said: str) -> None:
         done = bumpbot("--repo", repo, "edit", "toy", "--image", image)
         assert done.code == 0 and done.out
         assert any(line.startswith("policy: ") and said in line for line in done.err.splitlines()), done.err
+
+    def test_says_that_a_recipe_is_pinned_and_why(self, repo: Path) -> None:
+        recipe = repo / "recipes" / "toy.yaml"
+        recipe.write_text(f"{recipe.read_text()}policy: {{channel: pinned, reason: the paper is in review}}\n")
+        told = bumpbot("--repo", repo, "edit", "toy", "--image", NEW).err
+        assert "policy: toy is pinned: the paper is in review" in told
 
     def test_names_the_family_and_the_launcher(self, guest: Path) -> None:
         master = guest / "configs" / "nvidia-master.yaml"
