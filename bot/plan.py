@@ -125,7 +125,8 @@ def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, 
     measured = date.fromisoformat(baseline.date[:10]) if baseline else None
     told = [sights.retold(image.reference.text, sources.seen(image), day)
             for image, day in ((old, None if old.reference.digest else measured), (new, None))]
-    said = dict.fromkeys((*found.reasons, *reasons, *(text for text in told if text)))
+    # What chose the image says why it is newer; the judge's own first words say it again.
+    said = dict.fromkeys((*reasons, *found.reasons[bool(reasons):], *(text for text in told if text)))
     moved, seen = _moved(sources, old), sources.seen(old)
     late = found.repushed or (moved if moved and measured and moved.date() > measured else None)
     return replace(found, reasons=tuple(said), repushed=late, was=seen[-2] if late and len(seen) > 1 else None)

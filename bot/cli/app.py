@@ -66,7 +66,12 @@ def rehearse(
 
 
 @app.command()
-def scan(context: Context, format: FormatOption = Format.table) -> None:
+def scan(
+    context: Context,
+    recipes: Annotated[list[str] | None, typer.Argument(
+        metavar="[RECIPE]...", help="only these; each tag that loses is told too")] = None,
+    format: FormatOption = Format.table,
+) -> None:
     """Each recipe's present image, what may take its place, and why.
 
     Files are read, then each registry is asked once a repository and once a tag that would win; nothing is changed. Tags of
@@ -77,7 +82,7 @@ def scan(context: Context, format: FormatOption = Format.table) -> None:
     """
     from bot.cli import scan as command
 
-    command.scan(context.obj, format.value)
+    command.scan(context.obj, recipes or [], format.value)
 
 
 @app.command()

@@ -65,6 +65,19 @@ def table(format_: str, heads: Sequence[str], rows: Sequence[Sequence[object]], 
     _draw(drawn, None if sys.stdout.isatty() else WIDE)
 
 
+def entries(items: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Things that are too wide for a table of a terminal: a heading each, and below it what is told of it."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    drawn: list[RenderableType] = []
+    for heading, lines in items:
+        drawn.append(Text(plain(heading), style="bold"))
+        drawn += [Padding(Text(plain(line)), (0, 0, 0, 2)) for line in lines]
+    _draw(Group(*drawn), None)
+
+
 def report(text: str) -> None:
     """Markdown that was written for the forge, drawn to the width of the terminal (80 columns where nothing tells it)."""
     from rich.markdown import Markdown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 
@@ -11,35 +12,49 @@ from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.cli.layouts import layout_of, tree_of
-from bot.cli.output import as_json, note, table, working
+from bot.cli.output import as_json, entries, note, table, working
 from bot.cli.place import Place
 from bot.cli.seen import ledger_of
 from bot.cli.wiring import commits, registry, schemes
 from bot.errors import Unreachable
 from bot.images.schemes import CUSTOM
 from bot.model.scan import Scanned
+from bot.recipe.shelf import Shelf
 from bot.wake import sights
 
 HEADS = ("recipe", "image", "scheme", "candidate", "why")
+LOST = ("tag", "why it lost")
 
 
-def scan(place: Place, format_: str) -> None:
-    """Reads every recipe, then asks each registry once for what it holds."""
+def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
+    """Reads every recipe, or those named, then asks each registry once for what it holds."""
     assets, clock = PackagedAssets(), SystemClock()
-    layout, tree, known = layout_of(place, assets), tree_of(place), schemes(assets)
+    layout, tree, known = layout_of(place, assets), Shelf(tree_of(place)), schemes(assets)
+    for recipe in recipes:
+        tree.home(layout, recipe)
     with working("reading the recipes" if place.offline else "asking the registries"), ExitStack() as stack:
         books = ledger_of(place, stack)
         asked = {} if place.offline else {"registry": registry(clock), "commits": commits(clock)}
         past = sights.known(*books) if books else {}
-        scanned = scans.scan(tree, layout, scans.Sources(schemes=known, now=clock.now(), **asked, **past))
+        scanned = scans.scan(tree, layout, scans.Sources(schemes=known, now=clock.now(), **asked, **past), recipes or None)
     found = scanned.lines
     if format_ == "json":
-        as_json(msgspec.to_builtins(found))
+        as_json([msgspec.to_builtins(one) | {"lost": one.lost if recipes else None} for one in found])
+    elif format_ == "table" and sys.stdout.isatty():
+        entries([(f"{one.recipe}  {one.image or ''}", _told(one, bool(recipes))) for one in found])
     else:
         table(format_, HEADS, [_row(one) for one in found])
+        for one in found if recipes else ():
+            table(format_, LOST, list(one.lost.items()))
     note(_counted(found))
     if not scanned.answered:
         raise Unreachable("no registry answered", "the reasons stand beside each recipe")
+
+
+def _told(one: Scanned, fully: bool) -> list[str]:
+    lost = [f"{tag}: {why}" for tag, why in one.lost.items()] if fully else []
+    arrow = [f"-> {one.candidate}"] if one.candidate else [one.disposition.value] if one.disposition else []
+    return [*arrow, *one.reasons, *(f"unknown: {what}" for what in one.unknown), *lost]
 
 
 def _row(one: Scanned) -> tuple[str | None, ...]:

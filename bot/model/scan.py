@@ -9,7 +9,7 @@ from bot.model.outcome import Disposition
 
 class Scanned(Struct, frozen=True, kw_only=True):
     """One recipe of a scan (CONTRACTS `scan`). `image` is the text as it stands in the file; what is not known is None, and
-    `unknown` says why. `fields` are those of the tag's scheme, in canonical form."""
+    `unknown` says why. `fields` are those of the tag's scheme, in canonical form; `lost` is each other tag's reason."""
 
     recipe: str
     file: str
@@ -24,3 +24,4 @@ class Scanned(Struct, frozen=True, kw_only=True):
     disposition: Disposition | None = None
     reasons: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    lost: dict[str, str] = {}

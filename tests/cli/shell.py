@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import pty
+import select
+import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -67,3 +70,25 @@ def _at(cwd: Path | None, env: Mapping[str, str]) -> Any:
 
 PYTHON = sys.executable
 ROOT = Path(__file__).parents[2]
+
+
+def on_terminal(*argv: str, columns: int) -> str:
+    """What a terminal of that width would be sent."""
+    mine, theirs = pty.openpty()
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen([sys.executable, "-m", "bot", *argv], cwd=ROOT, env=env, stdin=theirs, stdout=theirs,
+                               stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        ready, _, _ = select.select([mine], [], [], 60)
+        try:
+            data = os.read(mine, 65536) if ready else b""
+        except OSError:  # Linux: the other side is closed
+            data = b""
+        if not data:
+            break
+        shown += data
+    os.close(mine)
+    assert process.wait(60) in (0, 1)
+    return shown.decode()

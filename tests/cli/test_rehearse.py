@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import select
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema_rs
@@ -18,7 +14,7 @@ from bot.cli import stage
 from bot.strict import parse
 from tests.cli import worlds
 from tests.cli.conftest import STORY, Kept
-from tests.cli.shell import ROOT, Done, bumpbot
+from tests.cli.shell import ROOT, Done, bumpbot, on_terminal
 
 SCENARIOS = ROOT / "bot" / "rehearse" / "scenarios"
 SEED = SCENARIOS / "kimi-k3-gb200"
@@ -89,30 +85,9 @@ class TestWhatItShows:
 
 
 class TestOnATerminal:
-    def on_terminal(self, *argv: str, columns: int) -> str:
-        """What a terminal of that width would be sent."""
-        mine, theirs = pty.openpty()
-        env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "PYTHONPATH": str(ROOT)}
-        process = subprocess.Popen([sys.executable, "-m", "bot", *argv], cwd=ROOT, env=env, stdin=theirs, stdout=theirs,
-                                   stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        while True:
-            ready, _, _ = select.select([mine], [], [], 60)
-            try:
-                data = os.read(mine, 65536) if ready else b""
-            except OSError:  # Linux: the other side is closed
-                data = b""
-            if not data:
-                break
-            shown += data
-        os.close(mine)
-        assert process.wait(60) in (0, 1)
-        return shown.decode()
-
     def test_a_line_follows_the_virtual_clock_and_goes(self, kept: Kept) -> None:
         columns = 80
-        shown = self.on_terminal("rehearse", str(kept.scenario), columns=columns)
+        shown = on_terminal("rehearse", str(kept.scenario), columns=columns)
         assert "2026-01-05 10:10 UTC  workflow_dispatch" in shown
         before, _, after = shown.partition("toy, own")
         assert "\x1b[2K" in before and "UTC  workflow_dispatch" not in after, "it is wiped before the report is drawn"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from bot.cli.options import hoisted
 from tests.cli import worlds
-from tests.cli.shell import bumpbot
+from tests.cli.shell import bumpbot, on_terminal
 
 SNAPSHOT = Path(__file__).parents[3] / "shared/inferencex/snapshot"
 KEYS = ["recipe", "file", "image", "registry", "repository", "tag", "digest", "scheme", "fields", "candidate", "disposition",
-        "reasons", "unknown"]
+        "reasons", "unknown", "lost"]
 
 
 class TestAGuest:
@@ -79,6 +80,30 @@ class TestGlobalOptions:
     def test_that_lack_their_value_say_so(self) -> None:
         done = bumpbot("scan", "--repo")
         assert done.code == 2 and "--repo" in done.err
+
+
+class TestOneRecipe:
+    def test_is_told_with_each_tag_that_lost_and_why(self, tmp_path: Path) -> None:
+        with worlds.registry() as name:
+            layout = manifests(tmp_path, f"{name}:v1.0.0", f"{name}:v0.9.0", allow=name)
+            argv = ("scan", "r0", "--repo", tmp_path, "--layout", layout)
+            told, = bumpbot(*argv, "--format", "json").json
+            assert told["lost"] == {"v0.9.0": "older: version: 0.9.0, 1.0.0"} and told["recipe"] == "r0"
+            assert all(one["lost"] is None for one in bumpbot(*argv[:1], *argv[2:], "--format", "json").json)
+            assert "v0.9.0  older: version: 0.9.0, 1.0.0" in bumpbot(*argv).out
+            assert "| v0.9.0 | older: version: 0.9.0, 1.0.0 |" in bumpbot(*argv, "--format", "markdown").out
+
+    def test_that_is_not_there(self, repo: Path) -> None:
+        done = bumpbot("scan", "ghost", "--repo", repo, "--offline")
+        assert done.code == 1 and "no recipe is called ghost" in done.line
+
+    def test_on_a_terminal_stands_above_what_is_told_of_it(self, repo: Path) -> None:
+        layout = manifests(repo, "x/y:v1.0.0", "x/y:odd")
+        shown = on_terminal("scan", "--repo", str(repo), "--layout", str(layout), "--offline", columns=40)
+        plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).rpartition("reading the recipes")[2].split("\r\n")
+        plain = [line.strip("\r").rstrip() for line in plain if line.strip()]
+        assert plain[0] == "r0  x/y:v1.0.0" and plain[1].startswith("  unknown: which tags there are")
+        assert plain[2].startswith("  ") and all(len(line) <= 40 for line in plain[:6]), "wrapped, and still indented"
 
 
 class TestOnline:
