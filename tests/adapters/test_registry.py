@@ -38,6 +38,7 @@ class TestResolving:
         assert [a.method for a in registry.asked] == ["HEAD", "GET", "GET", "GET"]
 
     def test_the_digest_alone_costs_one_head(self, registry, clock):
+        # BR046
         digest = registry.index("v1")
         assert client(clock).digest(parse(f"{registry.netloc}/a/b:v1")) == digest
         assert [(asked.method, asked.path) for asked in registry.asked] == [("HEAD", "/v2/a/b/manifests/v1")]
@@ -56,6 +57,7 @@ class TestResolving:
         assert found.digest == digest and registry.asked[0].path.endswith(digest)
 
     def test_attestations_are_no_platforms_and_children_not_served_leave_the_others(self, registry, clock):
+        # BR013
         gone = registry.child("sha256:" + "9" * 64, "amd64")
         attestation = registry.child(registry.image(), "unknown", "unknown")
         registry.index("v1", ("arm64",), extra=(gone, attestation))
@@ -106,6 +108,7 @@ class TestPushTimes:
 
 class TestLies:
     def test_a_body_of_another_digest_is_not_believed(self, registry, clock):
+        # BR015
         digest = registry.index("v1")
         kind, body = registry.manifests[digest]
         registry.manifests[digest] = (kind, body + b" ")
@@ -128,6 +131,7 @@ class TestLies:
 
     @pytest.mark.parametrize(("media", "body"), [("text/html", b"<html>Log in</html>"), ("application/json", b'{"errors": []}')])
     def test_a_login_page_is_no_image_and_has_no_digest(self, registry, clock, media, body):
+        # BR015
         registry.before = lambda asked: (200, {"Content-Type": media, "Docker-Content-Digest": sha(body)}, body)
         for question in ("digest", "resolve"):
             with pytest.raises(BadInput, match="not JSON|the manifest type"):

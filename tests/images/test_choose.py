@@ -150,6 +150,7 @@ class TestWaiting:
         assert "2026-09-10 12:00" in chosen("v1.0.0", [moved_now], minimum_age=2 * DAY).lost["v1.1.0"]
 
     def test_for_quiet_folds_several_pushes_into_one(self) -> None:
+        # BR002
         rebuilt = offer("v1.1.0", ("a", 9), ("b", 4), ("c", 3), ("d", 2))
         assert chosen("v1.0.0", [rebuilt], quiet=3 * DAY).lost["v1.1.0"] == (
             "pushed again 2026-09-08 12:00 UTC; it waits 3 days, until 2026-09-11 12:00 UTC")

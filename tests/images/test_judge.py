@@ -119,6 +119,7 @@ class TestNoCandidate:
         assert found.disposition is Disposition.ALREADY_CURRENT
 
     def test_when_only_other_platforms_changed(self):
+        # BR018
         found = judged(image("vllm/vllm-openai:v0.27.1", "2", children="1"))
         assert found.disposition is Disposition.ALREADY_CURRENT and "linux/arm64" in found.reason
 
