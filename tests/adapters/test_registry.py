@@ -76,6 +76,12 @@ class TestResolving:
         registry.before = lambda asked: (status, {}, b"") if asked.method == "HEAD" else None
         assert client(clock).resolve(parse(f"{registry.netloc}/a/b:v1")).digest == digest
 
+    def test_labels_without_end_are_cut_and_the_ones_that_matter_stay(self, registry, clock):
+        many = {f"a{number}": "x" * 100 for number in range(5_000)} | {"k" * 100_000: "long"}
+        registry.names["v1"] = registry.image(labels={**many, **LABELS})
+        found = client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+        assert found.labels.items() >= LABELS.items() and sum(map(len, (*found.labels, *found.labels.values()))) <= 65_536
+
     @pytest.mark.parametrize("created", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "yesterday", 7, None])
     def test_labels_of_another_type_and_times_that_are_none_are_unknown(self, registry, clock, created):
         config = document({"created": created, "os": "linux", "architecture": "amd64",
