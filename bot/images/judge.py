@@ -135,7 +135,8 @@ def _notes(current: Resolved, proposed: Resolved, policy: Policy, schemes: tuple
     notes = [said] if (said := differences(current, proposed)) else []
     if policy.platform and current.kind == "manifest" and current.platforms and _child(current, policy.platform) is None:
         alone = current.platforms[0]
-        notes.append(f"the recipe runs {policy.platform} and names an image of {alone.os}/{alone.architecture} alone")
+        notes.append(f"the recipe runs {policy.platform} and names an image of {alone.os}/{alone.architecture} alone; "
+                     "the digest of an index serves every platform it lists")
     if current.created and proposed.created and proposed.created < current.created:
         notes.append(f"but created {proposed.created.date().isoformat()}, before the current image "
                      f"({current.created.date().isoformat()})")

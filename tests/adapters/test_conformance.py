@@ -115,6 +115,7 @@ class TestAListing:
     @pytest.mark.parametrize("kind", of("paged"), indirect=True)
     @pytest.mark.parametrize("form", FORMS)
     def test_of_a_registry_that_pages_is_followed_to_its_end(self, kind: Pager, form: Form) -> None:
+        # BR039
         names = [f"v{number}" for number in range(1, 10)]
         for name in names:
             kind.push("listing/paged", name, described(kind="manifest", platforms=("linux/amd64",)))

@@ -38,6 +38,7 @@ class TestResolving:
         assert [a.method for a in registry.asked] == ["HEAD", "GET", "GET", "GET"]
 
     def test_the_digest_alone_costs_one_head(self, registry, clock):
+        # BR046
         digest = registry.index("v1")
         assert client(clock).digest(parse(f"{registry.netloc}/a/b:v1")) == digest
         assert [(asked.method, asked.path) for asked in registry.asked] == [("HEAD", "/v2/a/b/manifests/v1")]
@@ -56,6 +57,7 @@ class TestResolving:
         assert found.digest == digest and registry.asked[0].path.endswith(digest)
 
     def test_attestations_are_no_platforms_and_children_not_served_leave_the_others(self, registry, clock):
+        # BR013
         gone = registry.child("sha256:" + "9" * 64, "amd64")
         attestation = registry.child(registry.image(), "unknown", "unknown")
         registry.index("v1", ("arm64",), extra=(gone, attestation))
@@ -73,6 +75,12 @@ class TestResolving:
         digest = registry.index("v1")
         registry.before = lambda asked: (status, {}, b"") if asked.method == "HEAD" else None
         assert client(clock).resolve(parse(f"{registry.netloc}/a/b:v1")).digest == digest
+
+    def test_labels_without_end_are_cut_and_the_ones_that_matter_stay(self, registry, clock):
+        many = {f"a{number}": "x" * 100 for number in range(5_000)} | {"k" * 100_000: "long"}
+        registry.names["v1"] = registry.image(labels={**many, **LABELS})
+        found = client(clock).resolve(parse(f"{registry.netloc}/a/b:v1"))
+        assert found.labels.items() >= LABELS.items() and sum(map(len, (*found.labels, *found.labels.values()))) <= 65_536
 
     @pytest.mark.parametrize("created", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "yesterday", 7, None])
     def test_labels_of_another_type_and_times_that_are_none_are_unknown(self, registry, clock, created):
@@ -106,6 +114,7 @@ class TestPushTimes:
 
 class TestLies:
     def test_a_body_of_another_digest_is_not_believed(self, registry, clock):
+        # BR015
         digest = registry.index("v1")
         kind, body = registry.manifests[digest]
         registry.manifests[digest] = (kind, body + b" ")
@@ -128,6 +137,7 @@ class TestLies:
 
     @pytest.mark.parametrize(("media", "body"), [("text/html", b"<html>Log in</html>"), ("application/json", b'{"errors": []}')])
     def test_a_login_page_is_no_image_and_has_no_digest(self, registry, clock, media, body):
+        # BR015
         registry.before = lambda asked: (200, {"Content-Type": media, "Docker-Content-Digest": sha(body)}, body)
         for question in ("digest", "resolve"):
             with pytest.raises(BadInput, match="not JSON|the manifest type"):

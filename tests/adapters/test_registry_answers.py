@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from urllib.parse import parse_qs
 
 import pytest
 
 from bot.adapters.registry import OciRegistry, tags
-from bot.errors import BadInput, Missing, Refusal, Unreachable
+from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
 from bot.images.reference import parse
 from tests.adapters.fake_registry import INDEX, bearer, document
 
@@ -28,8 +29,31 @@ class TestTagLists:
         assert client(clock).tags(parse(f"{registry.netloc}/a/b")) == ("v0", "v1", "v2", "v9")
 
     def test_a_whole_list_without_link_is_taken_as_it_is(self, registry, clock):
+        # BR040
         registry.names = {f"v{n}": "x" for n in range(3000)}
         assert len(client(clock).tags(parse(f"{registry.netloc}/a/b"))) == 3000
+
+    @pytest.mark.parametrize("cut", [50, 100, 200, 500, 1000])
+    @pytest.mark.parametrize("heeds_last", [True, False])
+    def test_of_a_registry_that_cuts_its_pages_and_sends_no_link_are_whole(self, registry, clock, cut, heeds_last):
+        # BR040: a server takes no `n`, cuts where it likes and says nothing of it; another just has as many tags.
+        everything = [f"v{number:04}" for number in range(2 * cut + 7 if heeds_last else cut)]
+
+        def before(asked):
+            last = parse_qs(asked.query).get("last", [""])[0] if heeds_last else ""
+            return 200, {}, document({"tags": [tag for tag in everything if tag > last][:cut]})
+
+        registry.before = before
+        assert client(clock).tags(parse(f"{registry.netloc}/a/b")) == tuple(everything)
+        assert len(registry.asked) == (3 if heeds_last else 2)
+
+    @pytest.mark.parametrize("second", [(404, {}, b"{}"), (500, {}, b""), (200, {}, b'{"tags": ["v2"'), (200, {}, b"{}")])
+    def test_of_which_a_page_is_missing_are_an_error_and_no_part(self, registry, clock, second):
+        # BR039: of a listing that was read in part an old version was reported as the latest.
+        registry.before = lambda asked: second if "last" in asked.query else (
+            200, {"Link": '</v2/a/b/tags/list?last=v1>; rel="next"'}, document({"tags": ["v1"]}))
+        with pytest.raises(BumpbotError):
+            client(clock).tags(parse(f"{registry.netloc}/a/b"))
 
     def test_a_repository_without_tags_has_none(self, registry, clock):
         registry.before = lambda asked: (200, {}, b'{"name": "a/b", "tags": null}')

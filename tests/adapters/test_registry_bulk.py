@@ -19,6 +19,7 @@ def port(**options) -> OciRegistry:
 
 class TestWhatTagsHold:
     def test_is_told_by_one_get_an_image_with_the_platforms_of_its_index(self, registry):
+        # BR005: digest, platforms and sizes in one question
         digest = registry.index("v1")
         names = [f"{registry.netloc}/a/b{number}:v1" for number in range(30)]
         found = port().held([parse(name) for name in names])
@@ -39,6 +40,7 @@ class TestWhatTagsHold:
         assert found[docker] == found[enroot] and len(registry.asked) == 1
 
     def test_is_an_error_of_its_own_where_it_is_not_there(self, registry):
+        # BR013
         registry.index("v1")
         names = [f"{registry.netloc}/a/b:v1", f"{registry.netloc}/a/b:v2", "127.0.0.1:1/a/b:v1"]
         found = port().held([parse(name) for name in names])
@@ -51,6 +53,7 @@ class TestWhatTagsHold:
 
 class TestListings:
     def test_are_asked_once_a_repository_however_many_references_name_it(self, registry):
+        # BR050
         registry.names = {"v1": "x", "v2": "x"}
         references = [parse(f"{registry.netloc}/a/b:{tag}") for tag in ("v1", "v2", "v3")] + [parse("127.0.0.1:1/a/b")]
         found = port().listings(references)

@@ -44,6 +44,7 @@ def users(registry, *names: str) -> list[dict]:
 
 class TestAWarmScan:
     def test_is_one_conditional_request_an_image(self, registry, scan):
+        # BR046
         digest = registry.index("v1")
         cold = scan()
         assert [str(asked) for asked in registry.asked] == ["GET /v2/a/b/tags/list", "GET /v2/a/b/manifests/v1"]

@@ -65,6 +65,7 @@ class TestTheHub:
 
     @pytest.mark.parametrize("name", ["docker.io/a/b:v1", "index.docker.io/a/b:v1", "registry-1.docker.io/a/b:v1", "a/b:v1"])
     def test_is_one_host_under_all_its_names(self, name):
+        # BR047
         assert Hub().port().resolve(parse(name)).identity == "bot"
 
     @pytest.mark.parametrize("realm", ["https://evil.example/token", "http://auth.docker.io/token", "http://127.0.0.1:9/token",

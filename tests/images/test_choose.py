@@ -150,6 +150,7 @@ class TestWaiting:
         assert "2026-09-10 12:00" in chosen("v1.0.0", [moved_now], minimum_age=2 * DAY).lost["v1.1.0"]
 
     def test_for_quiet_folds_several_pushes_into_one(self) -> None:
+        # BR002
         rebuilt = offer("v1.1.0", ("a", 9), ("b", 4), ("c", 3), ("d", 2))
         assert chosen("v1.0.0", [rebuilt], quiet=3 * DAY).lost["v1.1.0"] == (
             "pushed again 2026-09-08 12:00 UTC; it waits 3 days, until 2026-09-11 12:00 UTC")
@@ -194,6 +195,16 @@ class TestWhatTheImageHolds:
         odd = offer("nightly-dev-20260908-20ca564b", created=ago(100))
         assert "the tag says 2026-09-08, the image was created on 2026-06-02" in chosen(
             "nightly-dev-20260721-8905cbd4", [odd]).reasons
+
+    def test_a_digest_that_a_hand_edit_dropped_is_missed_and_comes_back_with_the_next_move(self) -> None:
+        # BR006
+        edited = current("v1.0.0", digest=digest("a"))
+        still = chosen(edited, [offer("v1.0.0", ("a", 9))], pin=True)
+        assert f"the recipe names no digest, though the fleet takes one: @{digest('a')} would pin what it runs" in still.reasons
+        moves = chosen(edited, [offer("v1.0.0", ("a", 9)), offer("v1.1.0", ("b", 9))], pin=True)
+        assert moves.winner == "v1.1.0" and "the recipe names no digest; it is pinned to one with this move" in moves.reasons
+        kept = [chosen(current("v1.0.0", "a"), [offer("v1.0.0", ("a", 9))], pin=True), chosen(edited, [offer("v1.0.0", ("a", 9))], pin=False)]
+        assert not any("names no digest" in reason for each in kept for reason in each.reasons)
 
     def test_no_digest_where_the_fleet_takes_none(self) -> None:
         assert any("its tag alone" in reason for reason in chosen("v1.0.0", ["v1.1.0"], pin=False).reasons)

@@ -89,10 +89,11 @@ class TestACandidate:
         assert found.repushed == old.pushed and "cannot be verified" in found.reasons[-1]
 
     def test_in_place_of_one_that_is_pinned_to_another_platform_says_so(self):
-        # BR019: a file for several architectures was pinned to the digest of one.
+        # BR019, BR020: a file for several architectures was pinned to the digest of one.
         single = replace(CURRENT, kind="manifest", platforms=CURRENT.platforms[:1], reference=parse(f"vllm/vllm-openai:v0.25.1@{digest('1a')}"))
         found = judged(NEWER, old=single)
-        assert found.reasons[1] == "the recipe runs linux/arm64 and names an image of linux/amd64 alone"
+        assert found.reasons[1] == ("the recipe runs linux/arm64 and names an image of linux/amd64 alone; "
+                                    "the digest of an index serves every platform it lists")
         assert found.text.endswith(NEWER.digest) and NEWER.kind == "index"
         assert len(judged(NEWER).reasons) == 1
 
@@ -119,6 +120,7 @@ class TestNoCandidate:
         assert found.disposition is Disposition.ALREADY_CURRENT
 
     def test_when_only_other_platforms_changed(self):
+        # BR018
         found = judged(image("vllm/vllm-openai:v0.27.1", "2", children="1"))
         assert found.disposition is Disposition.ALREADY_CURRENT and "linux/arm64" in found.reason
 

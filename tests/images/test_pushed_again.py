@@ -54,6 +54,7 @@ class TestSights:
 
 class TestWhatIsTold:
     def test_names_both_digests_and_their_dates(self) -> None:
+        # BR007
         assert retold("v1", seen(("a", 9), ("b", 5))) == (
             f"v1 was pushed again: was {digest('a')} (first seen 2026-09-01), is {digest('b')} since 2026-09-05")
         assert retold("v1", seen(("a", 9))) is None
@@ -81,6 +82,7 @@ class TestTheRecipesOwnTag:
         assert newer.winner == "v1.1.0" and newer.lost["v1.0.0"] == "pushed again, and older than v1.1.0"
 
     def test_waits_until_it_holds_still(self) -> None:
+        # BR002
         found = chosen(current("latest", "a"), [offer("latest", ("a", 9), ("b", 1))], quiet=timedelta(days=3))
         assert (found.winner, found.disposition) == (None, None)
         assert found.reasons[0].startswith("latest holds other bytes now: pushed again 2026-09-09 12:00 UTC; it waits 3 days")
@@ -119,6 +121,7 @@ class TestTheSameBytes:
         assert found.lost["v1.1.0"] == "older (version: 1.1.0, 1.2.0) beside v1.2.0, which holds the bytes that run"
 
     def test_on_the_platform_that_runs_are_no_news_either(self) -> None:
+        # BR018
         new = offer("v1.1.0", ("b", 3))
         ours = next(one for one in new.platforms or () if one.architecture == "arm64")
         child = current("v1.0.0", digest=digest("a"), platforms=(ours,))
@@ -126,6 +129,7 @@ class TestTheSameBytes:
         assert chosen(child, [new], platform="linux/amd64").winner == "v1.1.0"
 
     def test_of_a_pinned_platform_image_are_found_inside_the_index(self) -> None:
+        # BR012
         index = offer("v1.1.0", ("b", 3))
         ours = next(one.digest for one in index.platforms or () if one.architecture == "arm64")
         pinned = current("v1.0.0", digest=ours)

@@ -82,6 +82,7 @@ def scan(registry: Registry | None, *images: str, policy: str = "", digests: str
 
 class TestANewerTag:
     def test_is_looked_at_and_pinned_as_the_file_would_name_it(self) -> None:
+        # BR005, BR020: the digest of the index, which serves every platform
         registry = Registry(v1_0_0="old", v1_1_0="new", v1_0_5="between")
         found, = scan(registry, "x/engine:v1.0.0").lines
         assert found.candidate == f"x/engine:v1.1.0@{digest('new')}" and found.disposition is None
@@ -104,6 +105,7 @@ class TestANewerTag:
         assert found.candidate is None and found.unknown == ("what v1.1.0 holds: no answer: wait",)
 
     def test_that_must_age_is_looked_at_so_that_its_age_counts_from_now(self) -> None:
+        # BR005
         registry, aged = Registry(v1_0_0="old", v1_1_0="new"), "minimum-age-days: 2"
         first = scan(registry, "x/engine:v1.0.0", policy=aged)
         assert first.lines[0].candidate is None and [look.digest for look in first.looks] == [digest("new")]
@@ -149,6 +151,7 @@ class TestManyRecipes:
         assert len({one.candidate for one in done.lines}) == 1 and (len(registry.listed), len(registry.held_)) == (1, 1)
 
     def test_of_a_registry_that_fails_leave_the_others_their_answer(self) -> None:
+        # BR050
         registry = Registry(v1_0_0="old", v1_1_0="new")
         registry.down = {"ghcr.io/x/other"}
         done = scan(registry, "ghcr.io/x/other:v1.0.0", "x/engine:v1.0.0")

@@ -18,6 +18,9 @@ MANIFEST_TYPES = ("application/vnd.oci.image.manifest.v1+json", "application/vnd
 ACCEPT = ", ".join((*INDEX_TYPES, *MANIFEST_TYPES))
 REVISION = "org.opencontainers.image.revision"
 MAX_PLATFORMS, MAX_LABEL = 200, 8192
+# Characters of all labels together: they are kept with a bump for ever.
+MAX_LABELS = 65_536
+_STANDARD = "org.opencontainers.image."
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _FACTS = {"cuda": ("CUDA_VERSION",), "rocm": ("ROCM_VERSION",),
           "arch_list": ("TORCH_CUDA_ARCH_LIST", "PYTORCH_ROCM_ARCH")}
@@ -59,9 +62,16 @@ def platforms_of(index: Mapping[str, Any], name: str) -> tuple[Platform, ...]:
 
 
 def labels_of(manifest: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
-    """Annotations of the manifest, overruled by the labels of the image itself; overlong ones are left out."""
+    """Annotations of the manifest, overruled by the labels of the image itself; overlong ones are left out. Where
+    there are more than anybody reads, those that mean the same on every image are kept first."""
     both = {**mapping(manifest.get("annotations")), **mapping(mapping(config.get("config")).get("Labels"))}
-    return {key: value for key, value in both.items() if isinstance(value, str) and len(value) <= MAX_LABEL}
+    told = {key: value for key, value in both.items() if isinstance(value, str) and len(value) <= MAX_LABEL}
+    left, kept = MAX_LABELS, set[str]()
+    for key in sorted(told, key=lambda key: (not key.startswith(_STANDARD), key)):
+        if (size := len(key) + len(told[key])) <= left:
+            left -= size
+            kept.add(key)
+    return {key: value for key, value in told.items() if key in kept}
 
 
 def commit_of(labels: Mapping[str, str]) -> str | None:
