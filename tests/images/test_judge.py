@@ -133,6 +133,8 @@ class TestProvenance:
         assert "label says" in contradiction(tag, SCHEMES)
         assert contradiction(image("x/y:nightly-dev-cu13-20260815-a5ba081f", "1"), SCHEMES) is None
         assert "created on 2026-08-17" in contradiction(image("x/y:nightly_202607231538", "1"), SCHEMES)
+        assert "created on 2026-08-17" in contradiction(image("x/y:nightly-dev-cu13-20260814-a5ba081f", "1"), SCHEMES)
+        assert "2026-09-01" in contradiction(image("x/y:main-abc1234-1788300000", "1"), SCHEMES)
         assert contradiction(image("x/y:dev-nightly-0101", "1"), SCHEMES) is None
 
     def test_a_push_counts_from_the_day_after_the_measurement(self):
