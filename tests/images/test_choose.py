@@ -229,6 +229,12 @@ class TestHints:
         found = chosen("v0.5.20-cu130", self.TAGS, hints=(Hint(use="v0.5.19"),))
         assert found.reasons[-1].startswith("hint: v0.5.19 or newer: fulfilled already, v0.5.20-cu130 is newer")
 
+    def test_are_answered_where_nothing_is_taken_too(self) -> None:
+        assert chosen("v0.5.20-cu130", self.TAGS, hints=(Hint(use="v0.5.20-cu130"),)).reasons[-1] == (
+            "hint: v0.5.20-cu130 or newer: fulfilled already, v0.5.20-cu130 is it")
+        assert chosen("v0.5.20-cu130", self.TAGS, hints=(Hint(contains="b" * 40),)).reasons[-1] == (
+            f"hint: what contains {'b' * 40}: not taken, nothing is taken")
+
     @pytest.mark.parametrize(("contains", "said"), [
         ({"b" * 40: True}, "taken, v2.0.0 contains it"), ({"b" * 40: False}, "not taken, v2.0.0 does not contain it"),
         ({}, "not known of v2.0.0"),

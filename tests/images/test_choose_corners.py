@@ -8,8 +8,10 @@ import pytest
 
 from bot.images.choose import Choice
 from bot.images.offers import Current
+from bot.images.policy import policy
 from bot.images.reference import parse
 from bot.model.outcome import Disposition
+from bot.model.policy import Wanted
 from tests.images.offered import ago, chosen, current, digest, offer
 
 DAY = timedelta(days=1)
@@ -35,6 +37,20 @@ class TestARuleAtItsEdge:
     def test_a_push_that_we_see_just_now_breaks_the_quiet(self) -> None:
         moved_now = offer("v1.1.0", ("a", 9), digest=digest("b"))
         assert "pushed again 2026-09-10 12:00 UTC" in chosen("v1.0.0", [moved_now], quiet=3 * DAY).lost["v1.1.0"]
+
+
+    def test_a_release_of_one_commit_is_no_release(self) -> None:
+        assert chosen("v1.2.3-1a2b3c4", ["v1.2.4-9a2b3c4"], channel="stable").lost["v1.2.4-9a2b3c4"] == (
+            "a build of one commit or day, and the policy takes releases only")
+        assert chosen("v1.2.3-1a2b3c4", ["v1.2.4-9a2b3c4"]).winner == "v1.2.4-9a2b3c4"
+
+    def test_each_wait_that_people_wrote_is_its_own(self) -> None:
+        written = Wanted(minimum_age_days=1, quiet_days=2, every_days=3, may_change=("cuda",), must_have=("b" * 40,))
+        made = policy(written, allow=("docker.io/a/b",), platform=None, pin=True)
+        assert (made.minimum_age, made.quiet, made.cadence) == (DAY, 2 * DAY, 3 * DAY)
+        assert (made.free, made.must_have, made.must_not_have, made.channel, made.keep) == ({"cuda"}, ("b" * 40,), (), "lineage", None)
+        kept = policy(Wanted(channel="pinned", reason="waits"), allow=(), platform=None, pin=True)
+        assert (kept.keep, kept.channel, kept.minimum_age) == ("waits", "lineage", timedelta(0))
 
 
 class TestTwoRulesOnOneTag:

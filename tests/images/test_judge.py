@@ -66,6 +66,11 @@ class TestACandidate:
         assert isinstance(found, Candidate) and "another repository" in found.reasons[0]
         assert isinstance(judged(replace(other, created=DAY - timedelta(days=1))), Declined)
 
+    def test_leaves_a_label_that_the_policy_frees(self):
+        new = image("vllm/vllm-openai:v0.27.1-cu130", "2", created=None)
+        assert isinstance(judged(new), Declined)
+        assert isinstance(judged(new, policy=replace(POLICY, free=frozenset({"cuda"}))), Candidate)
+
     def test_of_a_commit_tag_is_ordered_by_creation_when_no_history_is_given(self):
         old = image("vllm/vllm-openai:nightly-dev-arm64-cu13.0.1-75c2eef", "1")
         new = image("vllm/vllm-openai:nightly-dev-arm64-cu13-3696c77", "2", created=DAY + timedelta(days=15))
@@ -161,6 +166,8 @@ class TestProvenance:
         assert "label says" in contradiction(tag, SCHEMES)
         assert contradiction(image("x/y:nightly-dev-cu13-20260815-a5ba081f", "1"), SCHEMES) is None
         assert "created on 2026-08-17" in contradiction(image("x/y:nightly_202607231538", "1"), SCHEMES)
+        assert "created on 2026-08-17" in contradiction(image("x/y:nightly-dev-cu13-20260814-a5ba081f", "1"), SCHEMES)
+        assert "2026-09-01" in contradiction(image("x/y:main-abc1234-1788300000", "1"), SCHEMES)
         assert contradiction(image("x/y:dev-nightly-0101", "1"), SCHEMES) is None
 
     def test_a_push_counts_from_the_day_after_the_measurement(self):

@@ -48,6 +48,7 @@ OLDER = [
     ("5.0.1-debian12-r4", "5.0.1-debian12-r10"), ("v1.2.3-5-g1a2b3c4", "v1.2.3-12-g9a2b3c4"), ("v1.2.3-1a2b3c4", "v1.2.4-9a2b3c4"),
     ("20251103", "20251104"), ("202511030915", "202511031230"), ("1700000000", "1700000100"), ("1700000000", "20251103"), ("nightly-2025-11-03", "nightly-20251104"),
     ("main-abc1234-1700000000", "main-1bc1234-1700000100"), ("main-20251103-abc1234", "main-20251104-1bc1234"),
+    ("v0.5.16-defaced", "v0.5.17-defaced"), ("1.4.0-2041", "1.4.0-10024"), ("v1.2.0-20251103-9", "v1.2.0-20251104-1"), ("900.1", "1234.0"), ("2025.1.0", "2026.0"),
 ]
 SAME = [
     ("1.2", "1.2.0"), ("v1.2.3", "1.2.3"), ("v0.5.4-cu130-arm64", "v0.5.4-aarch64-cuda13.0"), ("25.9-py3", "25.09-py3"),
@@ -65,7 +66,7 @@ INCOMPARABLE = [
     ("dev-cu13", "dev-cu130", "which build"), ("nightly-aarch64", "nightly-arm64", "which build"), ("latest", "stable", "channel differs"),
     ("latest", "v1.0", "channel differs"), ("nightly-dev-20251030-abc", "nightly-dev-20251101-1bc1234f", "no scheme reads"),
     ("nightly-dev-cu13-20251030-abc1234f", "nightly-dev-20251101-1bc1234f", "cuda differs"),
-    ("25.09-trtllm-python-py3", "25.10-vllm-python-py3", "variant differs"), ("25.09-py3", "25.10-py3-igpu", "variant differs"),
+    ("25.09-trtllm-python-py3", "25.10-vllm-python-py3", "variant differs"), ("25.09-py3", "25.10-py3-igpu", "variant differs"), ("25.09-py3", "25.10-py3.12", "variant differs"),
     ("13.0.0-devel-ubuntu22.04", "13.0.1-devel-ubuntu24.04", "os differs"), ("13.0.0-devel-ubuntu22.04", "13.0.1-runtime-ubuntu22.04", "variant"),
     ("rocm6.4.1_vllm_0.10.1_20250909", "rocm7.0.0_vllm_0.11.1_20251103", "rocm differs"),
     ("rocm7.0.0_vllm_0.11.1_20251103", "rocm7.0.0_sglang_0.11.2_20251104", "variant differs"),
