@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any, BinaryIO, TypeVar
 
 import httpx
@@ -80,6 +81,7 @@ def _client_options(headers: Mapping[str, str] | None, connect_s: float, read_s:
             "headers": {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip", **(headers or {})}}
 
 
+@lru_cache(maxsize=1024)
 def plain(url: str) -> str:
     """A URL as it may be stored and shown: without query, fragment or user, which carry tokens and signatures."""
     parts = httpx.URL(url)
@@ -241,7 +243,11 @@ def _check_read(read: int, url: str, limit: int) -> None:
 
 
 def _headers(response: httpx.Response) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
+    told: dict[str, str] = {}
+    for raw, value in response.headers.raw:
+        name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
+        told[name] = f"{told[name]}, {text}" if name in told else text
+    return told
 
 
 def _shown(url: str) -> str:

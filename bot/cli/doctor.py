@@ -19,10 +19,10 @@ from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
 from bot.cli import environment
 from bot.cli.layouts import layout_of, named, tree_of
-from bot.cli.ledger import opened
 from bot.cli.output import WIDE, as_json, note, plain, table, working
+from bot.cli.packaged import LAYOUT_FILE, layout_from
 from bot.cli.place import Place
-from bot.cli.wiring import LAYOUT_FILE, layout_from
+from bot.cli.remote import opened
 from bot.doctor.checks import examine
 from bot.doctor.facts import ENVIRONMENT, LEDGER, MODE, Facts, Files, Forge, Guards
 from bot.doctor.finding import Finding

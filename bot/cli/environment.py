@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import BadArguments, BadInput
+from bot.model.mode import Mode
 from bot.strict import json_value
-from bot.wake.context import Mode
 
 MODES: tuple[Mode, ...] = ("off", "observe", "propose", "act")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")

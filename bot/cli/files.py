@@ -13,8 +13,8 @@ from bot import layout as layouts
 from bot.adapters.assets import PackagedAssets
 from bot.cli.layouts import layout_of, named, tree_of
 from bot.cli.output import as_json, note, working
+from bot.cli.packaged import LAYOUT_FILE, schemes
 from bot.cli.place import Place, parsed
-from bot.cli.wiring import LAYOUT_FILE, schemes
 from bot.cli.writing import write_all
 from bot.errors import BadInput, Refusal
 from bot.images import reference, tags

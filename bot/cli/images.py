@@ -14,9 +14,10 @@ from bot.adapters.history import LocalHistory
 from bot.adapters.process import LocalProcess
 from bot.cli.layouts import is_repository
 from bot.cli.output import as_json, facts, note, working
+from bot.cli.packaged import schemes
 from bot.cli.place import Place, folder, parsed
+from bot.cli.remote import registry
 from bot.cli.seen import ledger_of
-from bot.cli.wiring import registry, schemes
 from bot.errors import BadArguments, Refusal
 from bot.images import provenance, reference, sights, tags
 from bot.wake import sights as seen_before

@@ -9,8 +9,8 @@ from bot.adapters.gitcli import meaning
 from bot.adapters.process import LocalProcess
 from bot.adapters.tree import FolderTree
 from bot.cli.output import note
+from bot.cli.packaged import LAYOUT_FILE, PRESETS, layout_from, presets
 from bot.cli.place import Place, content, folder
-from bot.cli.wiring import LAYOUT_FILE, PRESETS, layout_from, presets
 from bot.errors import BadArguments, Refusal
 from bot.layout import Layout
 

@@ -10,11 +10,9 @@ import typer
 
 from bot import ledger as chains
 from bot.adapters.clock import SystemClock
-from bot.adapters.git import CommandGit
-from bot.adapters.process import LocalProcess
 from bot.cli.output import as_json, note, table
 from bot.cli.place import Place, folder, parsed
-from bot.cli.writing import scratch
+from bot.cli.remote import opened
 from bot.decide import decide
 from bot.errors import Missing
 from bot.ledger import BRANCH, Ledger
@@ -55,13 +53,6 @@ def replay(place: Place, bump: str, format_: str) -> None:
         typer.echo(_told(bump, difference))
     if difference is not None:
         raise typer.Exit(1)
-
-
-def opened(remote: str, stack: ExitStack, *, name: str = "bumpbot", token: str | None = None) -> CommandGit:
-    """A repository's branches through a private cache that goes when `stack` closes; the ledger's with depth 1."""
-    cache = stack.enter_context(scratch()) / "cache.git"
-    return CommandGit(LocalProcess(), remote, cache, name=name, email=f"{name}@users.noreply.github.com", token=token,
-                      shallow=(BRANCH,))
 
 
 def _opened(place: Place, stack: ExitStack) -> tuple[Ledger, Snapshot]:

@@ -23,11 +23,12 @@ from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
 from bot.cli import environment, summary
 from bot.cli.layouts import named
-from bot.cli.ledger import opened
 from bot.cli.output import note
+from bot.cli.packaged import LAYOUT_FILE, layout_from, limits
 from bot.cli.payload import event_of
 from bot.cli.place import Place, content, parsed
-from bot.cli.wiring import LAYOUT_FILE, knowledge, layout_from, limits, published, renderer
+from bot.cli.remote import opened
+from bot.cli.wiring import knowledge, published, renderer
 from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachable
 from bot.images import reference
 from bot.layout import Layout

@@ -14,9 +14,11 @@ from bot.adapters.clock import SystemClock
 from bot.cli.files import matrix_of
 from bot.cli.layouts import layout_of, tree_of
 from bot.cli.output import as_json, report, working
+from bot.cli.packaged import limits
 from bot.cli.place import Place, parsed
+from bot.cli.remote import commits, registry
 from bot.cli.seen import ledger_of
-from bot.cli.wiring import commits, knowledge, limits, published, registry, renderer
+from bot.cli.wiring import knowledge, published, renderer
 from bot.decide.report import proposal
 from bot.errors import Refusal
 from bot.images import reference

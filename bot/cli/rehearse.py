@@ -24,10 +24,11 @@ from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
 from bot.cli import rehearsal, stage
 from bot.cli.output import as_json, note
+from bot.cli.packaged import LAYOUT_FILE, limits
 from bot.cli.payload import event_of
 from bot.cli.place import folder
 from bot.cli.sound import guest_layout, prove
-from bot.cli.wiring import LAYOUT_FILE, knowledge, limits, published, renderer
+from bot.cli.wiring import knowledge, published, renderer
 from bot.cli.writing import scratch
 from bot.errors import BadArguments, BumpbotError, Refusal
 from bot.layout import Layout, Smoke

@@ -13,9 +13,10 @@ from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.cli.layouts import layout_of, tree_of
 from bot.cli.output import as_json, entries, note, table, working
+from bot.cli.packaged import schemes
 from bot.cli.place import Place
+from bot.cli.remote import commits, registry
 from bot.cli.seen import ledger_of
-from bot.cli.wiring import commits, registry, schemes
 from bot.errors import Unreachable
 from bot.images.schemes import CUSTOM
 from bot.model.scan import Scanned

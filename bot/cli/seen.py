@@ -7,9 +7,9 @@ from random import SystemRandom
 
 from bot.adapters.clock import SystemClock
 from bot.cli.layouts import is_repository
-from bot.cli.ledger import opened
 from bot.cli.output import note
 from bot.cli.place import Place
+from bot.cli.remote import opened
 from bot.errors import BumpbotError
 from bot.ledger import Ledger
 from bot.model.ledger import Snapshot

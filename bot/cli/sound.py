@@ -8,7 +8,8 @@ from typing import NoReturn
 from bot import strict
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.tree import FolderTree
-from bot.cli.wiring import LAYOUT_FILE, PRESETS, knowledge, layout_from
+from bot.cli.packaged import LAYOUT_FILE, PRESETS, layout_from
+from bot.cli.wiring import knowledge
 from bot.errors import BadInput
 from bot.layout import Layout
 from bot.recipe.read import keys

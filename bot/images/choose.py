@@ -43,17 +43,19 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 def choose(current: Current, offers: Sequence[Offer], policy: Policy, schemes: Iterable[Scheme],
-           ancestry: Ancestry | None = None, *, now: datetime) -> Choice:
+           ancestry: Ancestry | None = None, *, now: datetime, rank: Rank | None = None) -> Choice:
     """The newest offer that the policy takes in place of `current`.
 
     `offers` are all tags of the current image's repository, its own included, one each; bare tags will do, and then the
-    choice is by tags alone. The answer does not depend on their order, and an older tag added changes nothing.
+    choice is by tags alone. The answer does not depend on their order, and an older tag added changes nothing. `rank` is that
+    of the very same tags, from who asks about them again.
     """
     told = {offer.tag: offer for offer in sorted(offers, key=lambda offer: (offer.tag, msgspec.json.encode(offer)))}
     if (shut := _shut(current, policy)) is not None:
         disposition, why = shut
         return Choice(disposition=disposition, reasons=(why,), lost=dict.fromkeys(told.keys() - {current.tag}, why))
-    return _Choosing(current, told, policy, Rank(current.tag, told, schemes, ancestry, policy.free), now).choice()
+    ranked = rank or Rank(current.tag, told, schemes, ancestry, policy.free)
+    return _Choosing(current, told, policy, ranked, now).choice()
 
 
 def _shut(current: Current, policy: Policy) -> tuple[Disposition, str] | None:

@@ -8,6 +8,7 @@ a platform, a channel or a variant must match as a set, and what cannot be order
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -159,7 +160,13 @@ def _version(values: Values) -> Version | None:
     pre = "".join(f"{sign}{values[name]}" for name, sign in _EARLY if name in values)
     post = f".post{values['post']}" if "post" in values else ""
     dev = f".dev{values['dev']}" if "dev" in values else ""
-    return Version(f"{values['version']}{pre}{post}{dev}")
+    return _pep440(f"{values['version']}{pre}{post}{dev}")
+
+
+@lru_cache(maxsize=8192)
+def _pep440(text: str) -> Version:
+    """Read once: a tag is compared with many."""
+    return Version(text)
 
 
 def _agree(name: str, one: Values, other: Values) -> bool:

@@ -11,6 +11,7 @@ from bot.errors import BumpbotError
 from bot.images import reference
 from bot.images.choose import Choice, Current, Offer, choose
 from bot.images.policy import NOTHING, Policy
+from bot.images.rank import Rank
 from bot.images.schemes import Scheme
 from bot.images.tags import Ancestry
 from bot.model.image import Held, Reference
@@ -29,7 +30,7 @@ class Question:
         own = seen.tags.get(current.tag or "latest", ())
         self._current = Current(reference=current, digest=own[-1].digest if own else None, moved=moved)
         self._offers: dict[str, Offer] = {}
-        self._ancestry: Ancestry | None = None
+        self._rank = self._ranked(None)
         self._untold: tuple[str, ...] = ()
         self._silent: set[str] = set()
         self.choice = self._chosen()
@@ -40,6 +41,7 @@ class Question:
             self.trouble = f"which tags there are: {tags}"
             return
         self._offers = {tag: Offer(tag=tag, sights=self._seen.tags.get(tag, ())) for tag in tags}
+        self._rank = self._ranked(None)
         self.choice = self._chosen()
 
     def ordered(self, ancestry: Ancestry | BumpbotError) -> None:
@@ -47,7 +49,7 @@ class Question:
         if isinstance(ancestry, BumpbotError):
             self._untold += (f"the history of its commits: {ancestry}",)
             return
-        self._ancestry = ancestry
+        self._rank = self._ranked(ancestry)
         self.choice = self._chosen()
 
     def wanted(self) -> Reference | None:
@@ -109,4 +111,7 @@ class Question:
 
     def _chosen(self, policy: Policy | None = None, offers: Iterable[Offer] | None = None) -> Choice:
         return choose(self._current, tuple(self._offers.values() if offers is None else offers), policy or self.policy,
-                      self._schemes, self._ancestry, now=self._now)
+                      self._schemes, now=self._now, rank=self._rank)
+
+    def _ranked(self, ancestry: Ancestry | None) -> Rank:
+        return Rank(self._current.tag, self._offers, self._schemes, ancestry, self.policy.free)

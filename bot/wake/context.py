@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from bot.diagnose.known import Repair
 from bot.diagnose.signatures import Signature
@@ -27,12 +27,11 @@ from bot.model.action import (
     SetDraft,
     Unlabel,
 )
+from bot.model.mode import Mode
 from bot.model.record import Record
 from bot.model.rules import Limits
 from bot.ports import Clock, Commits, Forge, Git, Published, Registry, Tree
 from bot.results.metrics import Metrics
-
-Mode = Literal["off", "observe", "propose", "act"]
 
 # What each mode lets through. Ending and cleaning up belong to `propose`: a bot that may not spend may still stop.
 ALLOWED: dict[Mode, tuple[type[Action], ...]] = {

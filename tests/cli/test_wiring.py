@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from bot.cli.wiring import limits
+from bot.cli.packaged import limits
 from bot.layout.records import Layout
 from bot.layout.records import Limits as Said
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.assets import PackagedAssets
-from bot.cli.wiring import schemes
+from bot.cli.packaged import schemes
 from bot.errors import Unreachable
 from bot.images.reference import parse
 from bot.layout import load

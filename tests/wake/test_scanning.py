@@ -22,11 +22,12 @@ from bot.layout import Scans
 from bot.ledger import LAST_SCAN, canonical, moved_path, seen_path
 from bot.model.event import Requested, Scheduled
 from bot.model.ledger import Held, LastScan, Moved, OpenBumps, Seen, Step
+from bot.model.mode import Mode
 from bot.model.result import Baseline
 from bot.ports import Published, Tree
 from bot.rehearse import scenario
 from bot.rehearse.world import World
-from bot.wake.context import Context, Mode
+from bot.wake.context import Context
 from bot.wake.loop import wake
 
 KEY, TAG = "larch72b-fp8-h200-sglang-tp4", "lmsysorg/sglang:v0.5.22"
