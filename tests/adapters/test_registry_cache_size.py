@@ -67,6 +67,14 @@ class TestItsSize:
         cache = Cache(tmp_path)
         cache.keep("https://r.example/a", "anonymous", Answer(url="https://r.example/a", status=404, headers={}, body=b""), at=0.0)
         cache.keep("https://r.example/b", "anonymous", self.answer(1, 9_000_000), at=0.0)
+        cache.close()
+        assert files(tmp_path) == []
+
+    def test_to_look_makes_no_file(self, tmp_path):
+        database(tmp_path).parent.mkdir()
+        cache = Cache(tmp_path)
+        assert cache.find("https://r.example/a", ["anonymous"]) is None
+        cache.close()
         assert files(tmp_path) == []
 
     def test_many_may_write_at_a_time_and_each_reads_whole_answers(self, tmp_path):
