@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("pydantic", "rich", "yaml", "jinja2", "httpx", "github", "scipy", "numpy", "requests", "re2")
+HEAVY = ("pydantic", "rich", "yaml", "jinja2", "httpx", "github", "scipy", "numpy", "requests", "re2", "sqlite3")
 PROBE = f"""
 import runpy, sys
 sys.argv = ["bumpbot", *sys.argv[1:]]

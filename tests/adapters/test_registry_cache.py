@@ -3,19 +3,20 @@ nobody else's."""
 
 from __future__ import annotations
 
-import json
 import os
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+import resource
+import sqlite3
+import sys
+import time
+from contextlib import closing
 
 import pytest
 
-from bot.adapters.http import Answer
 from bot.adapters.registry import OciRegistry
-from bot.adapters.registry.cache import Cache
 from bot.errors import BadInput, Refusal
 from bot.images.reference import parse
-from tests.adapters.fake_registry import basic, bearer, document, sha
+from tests.adapters.cache_files import database, files, plant, rows, sql
+from tests.adapters.fake_registry import basic, bearer, document
 
 
 @pytest.fixture
@@ -29,10 +30,6 @@ def scan(registry, clock, tmp_path):
         return port.listings([reference])[reference.name], port.held([reference])[reference.text]
 
     return once
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def users(registry, *names: str) -> list[dict]:
@@ -125,35 +122,69 @@ class TestAWarmScan:
 
 
 class TestWhatLiesThere:
-    @pytest.mark.parametrize("spoil", [lambda body: b"", lambda body: body[:-1] + b" ", lambda body: body * 2, lambda body: b"\xff" * 9_000_000])
-    @pytest.mark.parametrize("kind", ["notes", "bodies"])
-    def test_is_ignored_where_it_is_broken_and_mended(self, registry, scan, tmp_path, kind, spoil):
+    @pytest.mark.parametrize("spoil", ["X''", "substr({0}, 2)", "{0} || X'20'", "zeroblob(9000000)", "NULL", "7", "'\u00e9'"])
+    @pytest.mark.parametrize("column", ["note", "body", "sum"])
+    def test_is_ignored_where_it_is_broken_and_mended(self, registry, scan, tmp_path, column, spoil):
         registry.index("v1")
         cold = scan()
-        for path in files(tmp_path):
-            if path.parent.name == kind:
-                path.write_bytes(spoil(path.read_bytes()))
+        sql(tmp_path / "cache", f"UPDATE answers SET {column} = {spoil.format(column)}")
         assert scan() == cold
         assert [asked.headers.get("if-none-match") for asked in registry.asked] == [None, None]
+        assert scan() == cold and len(registry.asked) == 1
+
+    @pytest.mark.parametrize("spoil", [
+        lambda whole: b"", lambda whole: b"no database at all" * 99, lambda whole: whole[:5000],
+        lambda whole: whole[:100] + b"\xff" * (len(whole) - 100), lambda whole: whole[:4096] + b"\0" * (len(whole) - 4096)])
+    def test_is_replaced_where_all_of_it_is_broken(self, registry, scan, tmp_path, spoil):
+        registry.index("v1")
+        cold = scan()
+        database(tmp_path / "cache").write_bytes(spoil(database(tmp_path / "cache").read_bytes()))
+        assert scan() == cold and len(registry.asked) == 2
+        assert scan() == cold and scan() == cold and len(registry.asked) == 1
+
+    @pytest.mark.parametrize("spoil", ["DROP TABLE uses", "DROP TABLE answers", "ALTER TABLE answers RENAME note TO other",
+                                       "UPDATE uses SET used = 9223372036854775807", "UPDATE uses SET used = 'late'"])
+    def test_stops_nobody_where_its_tables_are_not_ours(self, registry, scan, tmp_path, spoil):
+        registry.index("v1")
+        cold = scan()
+        sql(tmp_path / "cache", spoil)
+        assert [scan() for _ in range(3)] == [cold] * 3 and len(registry.asked) == 1
+
+    @pytest.mark.parametrize("header", ["application_id", "user_version"])
+    def test_is_let_alone_where_it_is_a_database_of_another_kind(self, registry, scan, tmp_path, header):
+        registry.index("v1")
+        cold = scan()
+        sql(tmp_path / "cache", f"PRAGMA {header} = 99")
+        before = database(tmp_path / "cache").read_bytes()
+        assert scan() == scan() == cold and len(registry.asked) == 2
+        assert database(tmp_path / "cache").read_bytes() == before
+
+    def test_keeps_nobody_waiting_where_another_process_holds_it(self, registry, scan, tmp_path):
+        registry.index("v1")
+        cold = scan()
+        with closing(sqlite3.connect(database(tmp_path / "cache"), isolation_level=None)) as other:
+            other.execute("PRAGMA locking_mode = EXCLUSIVE")
+            other.execute("UPDATE uses SET size = 0")
+            began = time.monotonic()
+            assert scan() == cold and len(registry.asked) == 2
+            assert time.monotonic() - began < 3  # two questions, each of which looks and writes once
         assert scan() == cold and len(registry.asked) == 1
 
     def test_is_ignored_where_it_is_the_answer_to_another_question(self, registry, scan, tmp_path):
         registry.index("v1")
         other = registry.index("v2", ("arm64",))
         scan("a/b:v1"), scan("a/b:v2")
-        notes = {path: json.loads(path.read_bytes()) for path in files(tmp_path) if path.parent.name == "notes"}
-        ours, theirs = (next(path for path, note in notes.items() if note["url"].endswith(tag)) for tag in ("v1", "v2"))
-        ours.write_bytes(theirs.read_bytes())
+        kept = rows(tmp_path / "cache")
+        ours, theirs = (next(place for place, (note, _) in kept.items() if note["url"].endswith(tag)) for tag in ("v1", "v2"))
+        plant(tmp_path / "cache", ours, *kept[theirs])
         assert scan("a/b:v1")[1].digest != other and len(registry.asked) == 1
 
     def test_is_ignored_where_its_body_is_not_what_its_digest_names(self, registry, scan, tmp_path):
         digest = registry.index("v1")
         scan()
         planted = document({"mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []})
-        for path in files(tmp_path):
-            if path.parent.name == "notes" and (note := json.loads(path.read_bytes()))["digest"]:
-                (tmp_path / "cache/registry-1/bodies" / sha(planted)[7:]).write_bytes(planted)
-                path.write_text(json.dumps({**note, "body": sha(planted)[7:]}))
+        [(place, note)] = [(place, note) for place, (note, _) in rows(tmp_path / "cache").items() if note.get("digest")]
+        plant(tmp_path / "cache", place, note, planted)
         held = scan()[1]
         assert held.digest == digest and len(held.platforms) == 2
 
@@ -173,12 +204,42 @@ class TestWhatLiesThere:
         scan(), scan()
         assert len(registry.asked) == 2 and files(tmp_path) == []
 
-    @pytest.mark.parametrize("kind", ["notes", "bodies"])
-    def test_stops_nobody_where_it_cannot_be_written(self, registry, scan, tmp_path, kind):
+    @pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
+    def test_is_nothing_where_others_can_write_to_a_file_of_it(self, registry, scan, tmp_path, end):
         registry.index("v1")
-        (tmp_path / "cache" / "registry-1").mkdir(parents=True)
-        (tmp_path / "cache" / "registry-1" / kind).write_text("a file where a folder should be")
+        scan()
+        file = database(tmp_path / "cache")
+        file = file.with_name(file.name + end)
+        file.touch()
+        file.chmod(0o666)
+        before = file.read_bytes()
+        scan(), scan()
+        assert len(registry.asked) == 2 and file.read_bytes() == before
+
+    @pytest.mark.parametrize("make", [
+        lambda file: file.mkdir(parents=True), lambda file: (file.parent.parent.mkdir(), file.parent.write_text("no folder")),
+        lambda file: (file.parent.mkdir(parents=True), os.mkfifo(file, 0o600)),
+        lambda file: (file.parent.mkdir(parents=True), file.symlink_to("elsewhere"))])
+    def test_stops_nobody_where_it_cannot_be_written(self, registry, scan, tmp_path, make):
+        registry.index("v1")
+        make(database(tmp_path / "cache"))
         assert scan()[0] == ("v1",) and scan()[1].kind == "index"
+        assert len(registry.asked) == 2
+    def test_stops_nobody_whose_python_has_no_sqlite(self, registry, scan, tmp_path, monkeypatch):
+        registry.index("v1")
+        monkeypatch.setitem(sys.modules, "sqlite3", None)
+        assert scan() == scan() and len(registry.asked) == 2
+
+    def test_stops_nobody_where_the_disk_is_full(self, registry, scan, tmp_path):
+        registry.index("v1")
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, limits[1]))
+        try:
+            cold = scan()
+            assert scan() == cold and len(registry.asked) == 2
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert scan() == scan() == cold and len(registry.asked) == 1
 
 
 class TestWhoMayReadIt:
@@ -214,46 +275,3 @@ class TestWhoMayReadIt:
         for secret in ("secret-word", "for-bot", "c2VjcmV0", basic("bot", "secret-word").split()[1]):
             assert secret.encode() not in written
         assert {oct(path.stat().st_mode & 0o077) for path in files(tmp_path)} == {"0o0"}
-
-
-class TestItsSize:
-    def answer(self, number: int, size: int = 10_000) -> Answer:
-        return Answer(url=f"https://r.example/v2/a/b/manifests/v{number}", status=200, headers={}, body=b"%9d" % number * (size // 9))
-
-    def test_is_bounded_and_what_was_of_use_last_stays(self, tmp_path):
-        cache = Cache(tmp_path, max_bytes=400_000)
-        for number in range(100):
-            answer = self.answer(number)
-            cache.keep(answer.url, "anonymous", answer, at=0.0)
-            for age, path in enumerate(sorted(files(tmp_path), key=lambda path: path.stat().st_mtime_ns)):
-                os.utime(path, (age, age))
-            if kept := cache.find(self.answer(0).url, ["anonymous"]):
-                cache.touch(self.answer(0).url, kept)
-        cache.trim()
-        assert sum(path.stat().st_size for path in files(tmp_path)) <= 400_000
-        assert cache.find(self.answer(0).url, ["anonymous"]) and cache.find(self.answer(99).url, ["anonymous"])
-        assert cache.find(self.answer(1).url, ["anonymous"]) is None
-
-    def test_keeps_no_answer_too_large_or_of_another_status(self, tmp_path):
-        cache = Cache(tmp_path)
-        cache.keep("https://r.example/a", "anonymous", Answer(url="https://r.example/a", status=404, headers={}, body=b""), at=0.0)
-        cache.keep("https://r.example/b", "anonymous", self.answer(1, 9_000_000), at=0.0)
-        assert files(tmp_path) == []
-
-    def test_many_may_write_at_a_time_and_each_reads_whole_answers(self, tmp_path):
-        answers = [self.answer(number, 100_000) for number in range(4)]
-
-        def work(worker: int) -> int:
-            cache, found = Cache(tmp_path, max_bytes=300_000), 0
-            for turn in range(60):
-                answer = answers[(worker + turn) % 4]
-                cache.keep(answer.url, "anonymous", answer, at=0.0)
-                kept = cache.find(answers[turn % 4].url, ["anonymous"])
-                found += kept is not None
-                assert kept is None or kept.answer.body == answers[turn % 4].body
-            cache.trim()
-            return found
-
-        with ThreadPoolExecutor(4) as pool:
-            assert sum(pool.map(work, range(4))) > 0
-        assert [path for path in files(tmp_path) if path.name.startswith(".new")] == []

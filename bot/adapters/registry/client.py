@@ -91,7 +91,7 @@ class OciRegistry:
             return asyncio.run(inside())
         finally:
             if self._cache:
-                self._cache.trim()
+                self._cache.close()
 
 
 async def _or_error(answer: Awaitable[T]) -> T | BumpbotError:
