@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 STANDINS = Path(__file__).parent / "standins"
 ACT = Path(sys.executable).parent / "act"
 TRIES = 3
+_PROGRESS = re.compile(r"remote: |(?:Receiving objects|Resolving deltas): |Cloning into |From |\s*$")
 LABELS = ("ubuntu-24.04", "ubuntu-latest", "self-hosted", "h200")
 
 
@@ -112,9 +113,10 @@ class Runner:
 
 
 def _mute(lines: tuple[dict[str, Any], ...]) -> bool:
-    """Whether a step failed and said nothing. Each of ours says why; what one prints as it ends act loses now and then, on a
-    busy machine about once in seventy runs."""
-    spoke = {(line.get("jobID"), line.get("stepID", [""])[0]) for line in lines if line.get("raw_output") or line.get("command")}
+    """Whether a step failed and said nothing, git's progress aside. Each of ours says why; what one prints as it ends act loses
+    now and then, on a busy machine about once in seventy runs."""
+    spoke = {(line.get("jobID"), line.get("stepID", [""])[0]) for line in lines
+             if line.get("command") or (line.get("raw_output") and not _PROGRESS.match(line["msg"]))}
     failed = {(line.get("jobID"), line.get("stepID", [""])[0]) for line in lines if line.get("stepResult") == "failure"}
     return bool(failed - spoke)
 
