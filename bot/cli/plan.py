@@ -44,8 +44,8 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
         reasons: tuple[str, ...] = ()
         if image is None:
             past = sights.known(*books) if books else {}
-            line, _ = scans.proposed(tree, layout, scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(),
-                                                                  commits=upstream, **past), recipe)
+            asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream, **past)
+            line = scans.proposed(scans.look(tree, layout, asked, recipe))
             image, reasons = line.candidate or "", line.reasons
         sources = Sources(
             tree=tree, registry=registries, schemes=known.schemes, commits=upstream,

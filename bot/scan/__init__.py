@@ -1,6 +1,6 @@
 """Every recipe with its present image, and what may take that image's place: files first, then each registry once."""
 
 from bot.scan.asking import Scan, Sources, scan
-from bot.scan.proposing import proposed
+from bot.scan.proposing import look, proposed
 
-__all__ = ["Scan", "Sources", "proposed", "scan"]
+__all__ = ["Scan", "Sources", "look", "proposed", "scan"]

@@ -10,17 +10,21 @@ from bot.recipe.shelf import Shelf
 from bot.scan.asking import Scan, Sources, scan
 
 
-def proposed(tree: Tree | Shelf, layout: Layout, sources: Sources, recipe: str) -> tuple[Scanned, Scan]:
-    """The line of one recipe that has a candidate, with the scan that found it. Refusal where there is none, with
-    the reasons; Unreachable where the registry did not answer; Missing for a recipe that is not there."""
+def look(tree: Tree | Shelf, layout: Layout, sources: Sources, recipe: str) -> Scan:
+    """The scan of one recipe. Refusal for one that is not there."""
     shelf = Shelf.of(tree)
     shelf.home(layout, recipe)
-    found = scan(shelf, layout, sources, {recipe})
-    line = found.lines[0]
+    return scan(shelf, layout, sources, {recipe})
+
+
+def proposed(found: Scan) -> Scanned:
+    """The line of the one recipe that was looked at. Refusal where it has no candidate, with the reasons; Unreachable where
+    the registry did not answer."""
+    line, = found.lines
     if line.candidate is not None:
-        return line, found
+        return line
     why = "; ".join((*line.reasons, *line.unknown)) or "nothing follows its image"
     if not found.answered:
-        raise Unreachable(f"no candidate for {recipe}: {why}", "try again later, or name an image with --image")
+        raise Unreachable(f"no candidate for {line.recipe}: {why}", "try again later, or name an image with --image")
     named = f"{line.disposition.value}: " if line.disposition else ""
-    raise Refusal(f"{named}no candidate for {recipe}: {why}", "name an image with --image to have it judged")
+    raise Refusal(f"{named}no candidate for {line.recipe}: {why}", "name an image with --image to have it judged")

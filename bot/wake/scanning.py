@@ -28,9 +28,9 @@ def tree(context: Context) -> Tree:
 
 def candidate(context: Context, files: Tree, recipe: str) -> Scanned:
     """What policy and order choose for one recipe; Refusal with the reasons where there is none."""
-    line, found = scans.proposed(files, context.layout, _sources(context, context.ledger.tip()), recipe)
-    sights.remember(context.ledger, found.looks, wake=context.wake)
-    return line
+    found = scans.look(files, context.layout, _sources(context, context.ledger.tip()), recipe)
+    sights.remember(context.ledger, found.looks, wake=context.wake)  # also of what is too young: its age begins with this look
+    return scans.proposed(found)
 
 
 def due(context: Context, snapshot: Snapshot) -> bool:

@@ -240,6 +240,13 @@ class TestABumpWithoutAnImage:
         assert any("v0.5.22 is newer than v0.5.21" in why for why in entry.facts.subject.candidate.reasons)
         assert "v0.5.22" in house.held(PLACE, Seen).tags
 
+    def test_that_is_too_young_begins_to_age_when_it_is_asked_for(self, house: House) -> None:
+        house.scans, house.policy = None, "channel: stable, minimum-age-days: 2"
+        with pytest.raises(Refusal, match="we see it for the first time"):
+            wake(house.context(), Requested(at=house.now, recipe=KEY))
+        house.world.clock.advance_to(house.now + timedelta(days=2))
+        assert len(wake(house.context(), Requested(at=house.now, recipe=KEY))) == 1
+
     def test_of_a_recipe_whose_image_nothing_may_follow_is_refused(self, house: House) -> None:
         house.policy = "channel: pinned, reason: the paper is in review"
         with pytest.raises(Refusal, match="the paper is in review"):
