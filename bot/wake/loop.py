@@ -16,7 +16,7 @@ from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested, Scheduled
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
-from bot.wake import comments, opening, orders, recall, sights
+from bot.wake import comments, holding, opening, orders, recall, sights
 from bot.wake.act import act
 from bot.wake.context import ALLOWED, Context
 from bot.wake.observe import observe
@@ -129,9 +129,9 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
         visit.end(ended=over)
         return None
     since = entries[0].entry.at if entries else context.clock.now()
-    facts = opening.promised(context.ledger, snapshot, observe(context, before, memory, pull, since=since))
+    facts = holding.promised(context.ledger, snapshot, observe(context, before, memory, pull, since=since))
     if memory.closed:
-        facts = opening.again(context, snapshot, facts)
+        facts = holding.again(context, snapshot, facts)
     actions = decide(facts, event)
     if not actions or actions == visit.last or _stands(context, visit, entries, actions):
         visit.end(visit.trouble, ended=over)
@@ -140,8 +140,8 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     claim = chains.claim_entry(entries, wake=context.wake, version=context.version, at=context.clock.now(), event=event,
                                facts=facts, actions=actions, run=context.run)
     allowed = [action for action in actions if isinstance(action, ALLOWED[context.mode()])]
-    shared = [opening.promise(context.ledger, snapshot, facts, allowed)]
-    shared += [opening.held(context.ledger, snapshot, facts)] if not entries or _reopens(actions) else []
+    shared = [holding.promise(context.ledger, snapshot, facts, allowed)]
+    shared += [holding.held(context.ledger, snapshot, facts)] if not entries or _reopens(actions) else []
     shared += [sights.of_bump(context.ledger, snapshot, facts)] if not entries else []
     writes = {path: data for written, _ in shared for path, data in written.items()}
     reads = tuple(path for _, read in shared for path in read)
@@ -196,7 +196,7 @@ def _do(context: Context, snapshot: Snapshot, bump: Bump, claim: Entry) -> tuple
         return ledger.first_step_again(snapshot, bump.id, entry), results
     if not after.closed or (before.closed and not _reopens(claim.actions)):
         return ledger.step(snapshot, bump.id, entry), results
-    writes, reads = opening.released(ledger, snapshot, bump)
+    writes, reads = holding.released(ledger, snapshot, bump)
     if before.closed:  # it was to be opened again and was not: what its claim took is free again
         return ledger.step(snapshot, bump.id, entry, writes=writes, reads=reads), results
     return ledger.final_step(snapshot, bump.id, entry, year=now.year, writes=writes, reads=reads), results

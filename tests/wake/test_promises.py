@@ -14,7 +14,7 @@ from bot.model.action import React, Rerun
 from bot.model.bump import Bump, Ended
 from bot.model.ledger import DaySpent, Snapshot
 from bot.model.outcome import Cause, Outcome
-from bot.wake import opening
+from bot.wake import holding
 from tests.fakes.facts import PROPOSAL, bump, job, run
 
 TIP = Snapshot(oid="0" * 40, paths={})
@@ -33,7 +33,7 @@ def smoked(*, minutes: float | None) -> Bump:
 
 
 def promised(ledger: Any, facts: Bump) -> float:
-    return opening.promised(ledger, TIP, facts).world.promised_today
+    return holding.promised(ledger, TIP, facts).world.promised_today
 
 
 class TestAProvenImage:
@@ -43,7 +43,7 @@ class TestAProvenImage:
         facts = smoked(minutes=30)
         over = replace(facts, memory=replace(facts.memory, ended=Ended(outcome=outcome, cause=Cause.VERDICT, at=facts.now)))
         empty: Any = SimpleNamespace(load=lambda snapshot, path, kind: None)
-        return [path for path in opening.released(empty, TIP, over)[0] if path.startswith("moved/")]
+        return [path for path in holding.released(empty, TIP, over)[0] if path.startswith("moved/")]
 
     def test_is_remembered_for_each_recipe_of_its_family(self) -> None:
         assert self.ended(Outcome.VALIDATED) == [moved_path(recipe.key) for recipe in smoked(minutes=30).subject.family]
@@ -62,9 +62,9 @@ class TestTheDay:
         assert promised(day(b=1.0), smoked(minutes=None)) > 1.0
 
     def test_is_written_with_what_was_held_and_the_new_price(self) -> None:
-        (path, data), = opening.promise(day(b=40.0, other=5.0), TIP, smoked(minutes=30), [Rerun(run=10, attempt=1, gpu_hours=3.0)])[0].items()
+        (path, data), = holding.promise(day(b=40.0, other=5.0), TIP, smoked(minutes=30), [Rerun(run=10, attempt=1, gpu_hours=3.0)])[0].items()
         assert path.endswith("2026-09-10.json")
         assert msgspec.json.decode(data)["gpu_hours"] == {"b": pytest.approx(11.0), "other": 5.0}
 
     def test_is_not_written_by_what_spends_nothing(self) -> None:
-        assert opening.promise(day(), TIP, smoked(minutes=30), [React(comment=1, content="+1")]) == ({}, ())
+        assert holding.promise(day(), TIP, smoked(minutes=30), [React(comment=1, content="+1")]) == ({}, ())

@@ -187,6 +187,8 @@ class TestABumpThatAWakeBegins:
     def test_runs_like_one_that_somebody_asked_for(self, house: House) -> None:
         report, = house.wakes()
         pull, = house.world.hub.pulls()
+        chosen = house.bot.ledger.entries(house.bot.ledger.tip(), report.bump)[0].entry.facts.subject.candidate
+        assert any("v0.5.22 is newer than v0.5.21" in why for why in chosen.reasons)
         assert report.steps > 0 and pull.draft and f"{TAG}@{house.digest()}" in pull.body
         assert [run.workflow for run in house.world.hub.runs_made()] == ["smoke.yml"]
 
