@@ -35,9 +35,11 @@ def show(place: Place, text: str, format_: str) -> None:
         found = provenance.settle(registry(clock).resolve(wanted), known)
     with ExitStack() as stack:
         books = ledger_of(place, stack)
-        seen = seen_before.asked(*books, clock)(found) if books else ()
-    found = msgspec.structs.replace(found, first_seen=sights.first_seen(seen, found.digest))
-    for said in (provenance.contradiction(found, known), sights.retold(text, seen)):
+        before = seen_before.seen(*books, wanted) if books else ()
+        now = seen_before.asked(*books, clock)(found) if books else ()
+    # This look is not written down, so that it is nobody's first.
+    found = msgspec.structs.replace(found, first_seen=sights.first_seen(before, found.digest))
+    for said in (provenance.contradiction(found, known), sights.retold(text, now)):
         note(said) if said else None
     told = {**msgspec.to_builtins(found), "reference": text}
     if format_ == "json":

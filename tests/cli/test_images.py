@@ -34,6 +34,13 @@ class TestImage:
         rows = dict(line.strip("| ").replace(" | ", " ").split(None, 1) for line in done.out.splitlines() if "---" not in line)
         assert (rows["cuda"], rows["rocm"], rows["kind"]) == ("13.0.1", "-", "index")
 
+    def test_whose_tag_names_another_day_than_it_was_made_on_says_so(self) -> None:
+        made = worlds.TAGS["v1.0.0"]
+        with worlds.registry({"nightly-dev-20251103-1a2b3c4d": made, "nightly-dev-20260101-1a2b3c4d": made}) as name:
+            odd, even = (bumpbot("image", f"{name}:nightly-dev-{day}-1a2b3c4d") for day in (20251103, 20260101))
+            assert odd.code == 0 and odd.line == "the tag says 2025-11-03, the image was created on 2026-01-01"
+            assert (even.code, even.err) == (0, "")
+
     @pytest.mark.parametrize("text", ["", "A B", "http://x/y", "a/b:", "a/b@sha256:1", "UPPER", "-x/"])
     def test_what_does_not_parse_is_a_bad_argument(self, text: str) -> None:
         done = bumpbot("image", "--", text)

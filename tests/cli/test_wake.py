@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.cli import operate
+from bot.ledger import seen_path
 from bot.wake.loop import Report
 from tests.cli import worlds
 from tests.cli.shell import Done, bumpbot
@@ -199,6 +201,15 @@ class TestWhereTheLedgerLies:
     def test_in_the_repository_itself_when_nothing_else_is_said(self, forge: worlds.Forge) -> None:
         opened(forge)
         assert len(bumps(forge.world.git_url)) == 1
+
+    def test_is_asked_by_image_and_scan_what_a_wake_saw_before(self, forge: worlds.Forge, tmp_path: Path) -> None:
+        place = tmp_path / "ledger.git"
+        assert woken(forge, BUMPBOT_LEDGER=str(place)).code == 0
+        told = bumpbot("--repo", place, "image", f"{forge.image}:v1.1.0", "--format", "json").json
+        seen = json.loads(subprocess.run(["git", "show", f"bumpbot/ledger:{seen_path(*forge.image.split('/', 1))}"], cwd=place,
+                                         capture_output=True, check=True).stdout)
+        assert told["first_seen"] == seen["tags"]["v1.1.0"][0]["at"] and told["digest"] == seen["tags"]["v1.1.0"][0]["digest"]
+        assert bumpbot("--repo", place, "image", f"{forge.image}:v0.9.0", "--format", "json").json["first_seen"] is None
 
     def test_in_a_folder_that_is_made(self, forge: worlds.Forge, tmp_path: Path) -> None:
         place = tmp_path / "books" / "ledger.git"

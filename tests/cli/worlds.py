@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -70,9 +70,9 @@ TAGS = {
 
 
 @contextmanager
-def registry() -> Iterator[str]:
+def registry(tags: Mapping[str, ImageData] = TAGS) -> Iterator[str]:
     """The name `127.0.0.1:PORT/acme/engine` of a repository of images that answers."""
-    server = LoopbackRegistry({"acme/engine": TAGS})
+    server = LoopbackRegistry({"acme/engine": dict(tags)})
     server.start()
     try:
         yield f"{server.url.removeprefix('http://')}/acme/engine"
