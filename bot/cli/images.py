@@ -61,7 +61,7 @@ def compare(place: Place, a: str, b: str, format_: str) -> None:
     --repo, and without one by nothing."""
     for tag in (a, b):
         if not reference.valid_tag(tag):
-            raise BadArguments(f"{tag!r} is not a tag", "give the part after the colon of a reference")
+            raise BadArguments(f"{tag[:200]!r} is not a tag", "give the part after the colon of a reference")
     order, why = tags.explain(a, b, schemes(PackagedAssets()), _history(place))
     if format_ == "json":
         as_json({"a": a, "b": b, "order": order, "why": why})

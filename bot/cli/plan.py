@@ -44,7 +44,8 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
         reasons: tuple[str, ...] = ()
         if image is None:
             past = sights.known(*books) if books else {}
-            asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream, **past)
+            asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream,
+                                  own_too=True, **past)
             line = scans.proposed(scans.look(tree, layout, asked, recipe))
             image, reasons = line.candidate or "", line.reasons
         sources = Sources(

@@ -17,7 +17,7 @@ from bot.cli.packaged import schemes
 from bot.cli.place import Place
 from bot.cli.remote import commits, registry
 from bot.cli.seen import ledger_of
-from bot.errors import Unreachable
+from bot.errors import Refusal, Unreachable
 from bot.images.schemes import CUSTOM
 from bot.model.scan import Scanned
 from bot.recipe.shelf import Shelf
@@ -37,7 +37,8 @@ def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
         books = ledger_of(place, stack)
         asked = {} if place.offline else {"registry": registry(clock), "commits": commits(clock)}
         past = sights.known(*books) if books else {}
-        scanned = scans.scan(tree, layout, scans.Sources(schemes=known, now=clock.now(), **asked, **past), recipes or None)
+        sources = scans.Sources(schemes=known, now=clock.now(), own_too=bool(recipes), **asked, **past)
+        scanned = scans.scan(tree, layout, sources, recipes or None)
     found = scanned.lines
     if format_ == "json":
         as_json([msgspec.to_builtins(one) | {"lost": one.lost if recipes else None} for one in found])
@@ -48,8 +49,10 @@ def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
         for one in found if recipes else ():
             table(format_, LOST, list(one.lost.items()))
     note(_counted(found))
-    if not scanned.answered:
+    if not scanned.reached:
         raise Unreachable("no registry answered", "the reasons stand beside each recipe")
+    if not scanned.answered:
+        raise Refusal("no registry told what was asked of it", "the reasons stand beside each recipe")
 
 
 def _told(one: Scanned, fully: bool) -> list[str]:

@@ -210,7 +210,8 @@ class _Choosing:
         said += [f"{_listed(self.anchors)} hold{'s' * (len(self.anchors) == 1)} the bytes that run already"] if self.anchors else []
         if self.unordered or self.rank.current.scheme == CUSTOM:
             said.append(f"not everything in the repository can be ordered against {self.current.tag}")
-        return said or [f"nothing in the repository follows {self.current.tag}"]
+        which = "of the channel that the policy takes" if self.newer else "in the repository"
+        return said or [f"nothing {which} follows {self.current.tag}"]
 
 
 def _listed(tags: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ class Wanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
 
 def faults(wanted: Wanted) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
     """What types cannot say of these keys: where, what is wrong, what to do."""
-    if wanted.channel == "pinned" and wanted.reason is UNSET:
+    if wanted.channel == "pinned" and not (wanted.reason or "").strip():
         yield ("reason",), "a pin needs its reason", "add `reason:`"
     for at, hint in enumerate(wanted.hints or ()):
         if bool(hint.use) == bool(hint.contains):

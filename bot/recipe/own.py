@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -94,12 +95,20 @@ class OwnRecipe(_Record, kw_only=True):
 
 def load(data: bytes, file: str) -> OwnRecipe:
     """A recipe file as a record; BadInput names file, line and key of what does not hold."""
-    recipe = strict.load(OwnRecipe, data.removeprefix(b"\xef\xbb\xbf"), file=file)
-    if not recipe.workload.requests or min(recipe.workload.requests) < 1:
-        raise BadInput("no concurrency to measure", "write `requests: {1: 8}`", file=file, key="workload.requests")
-    for place, reason, hint in policies.faults(recipe.policy):
-        raise BadInput(reason, hint, file=file, key=".".join(map(str, ("policy", *place))))
+    value, lines = strict.parse(data.removeprefix(b"\xef\xbb\xbf"), file=file)
+    recipe = strict.as_record(OwnRecipe, value, lines, file)
+    for place, reason, hint in _faults(recipe):
+        line = next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
+        raise BadInput(reason, hint, file=file, line=line, key=".".join(map(str, place)))
     return recipe
+
+
+def _faults(recipe: OwnRecipe) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """What types cannot say: where, what is wrong, what to do."""
+    if not recipe.workload.requests or min(recipe.workload.requests) < 1:
+        yield ("workload", "requests"), "no concurrency to measure", "write `requests: {1: 8}`"
+    for place, reason, hint in policies.faults(recipe.policy):
+        yield ("policy", *place), reason, hint
 
 
 def schema() -> dict[str, Any]:

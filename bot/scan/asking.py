@@ -51,11 +51,13 @@ class Sources:
 
 
 class Scan(Struct, frozen=True, kw_only=True):
-    """The lines of a scan, what was looked at, and whether the world answered at all where it was asked."""
+    """The lines of a scan, what was looked at, and whether the world answered at all where it was asked: `reached` also where
+    all that it answered was a refusal, or not to be believed."""
 
     lines: tuple[Scanned, ...]
     looks: tuple[Look, ...]
     answered: bool = True
+    reached: bool = True
 
 
 def scan(tree: Tree | Shelf, layout: Layout, sources: Sources, only: Collection[str] | None = None) -> Scan:
@@ -79,7 +81,7 @@ def scan(tree: Tree | Shelf, layout: Layout, sources: Sources, only: Collection[
     looks = _ask(open_, sources, Upstream(sources.commits, sources.registry, layout, sources.schemes))
     told = tuple(asked[one.recipe].told(one) if one.recipe in asked else one for one in lines)
     silent = sources.registry is not None and bool(open_) and all(question.trouble for question in open_)
-    return Scan(lines=told, looks=looks, answered=not silent)
+    return Scan(lines=told, looks=looks, answered=not silent, reached=not silent or any(one.reached for one in open_))
 
 
 def _question(current: Reference, rules: Policy, recipe: str, sources: Sources,

@@ -24,7 +24,7 @@ def proposed(found: Scan) -> Scanned:
     if line.candidate is not None:
         return line
     why = "; ".join((*line.reasons, *line.unknown)) or "nothing follows its image"
-    if not found.answered:
+    if not found.reached:
         raise Unreachable(f"no candidate for {line.recipe}: {why}", "try again later, or name an image with --image")
     named = f"{line.disposition.value}: " if line.disposition else ""
     raise Refusal(f"{named}no candidate for {line.recipe}: {why}", "name an image with --image to have it judged")

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bot.errors import BumpbotError
+from bot.errors import BumpbotError, Unreachable
 from bot.images import reference
 from bot.images.choose import Choice, Current, Offer, choose
 from bot.images.policy import NOTHING, Policy
@@ -20,12 +20,13 @@ from bot.model.scan import Scanned
 
 
 class Question:
-    """Several recipes may share one. `trouble` is why no answer can be had; `choice` is the answer by what is known so far.
+    """Several recipes may share one. `trouble` is why no answer can be had, `reached` whether the registry told so itself;
+    `choice` is the answer by what is known so far.
     `own_too`: look at the recipe's own tag also where another may take its place."""
 
     def __init__(self, current: Reference, policy: Policy, schemes: Iterable[Scheme], *, seen: Seen, moved: datetime | None,
                  now: datetime, own_too: bool = False) -> None:
-        self.reference, self.policy, self.trouble = current, policy, ""
+        self.reference, self.policy, self.trouble, self.reached = current, policy, "", True
         self._schemes, self._seen, self._now, self._own_too = tuple(schemes), seen, now, own_too
         own = seen.tags.get(current.tag or "latest", ())
         self._current = Current(reference=current, digest=own[-1].digest if own else None, moved=moved)
@@ -38,7 +39,7 @@ class Question:
     def listed(self, tags: Sequence[str] | BumpbotError) -> None:
         """Takes the repository's tags, or the reason why there are none."""
         if isinstance(tags, BumpbotError):
-            self.trouble = f"which tags there are: {tags}"
+            self.trouble, self.reached = f"which tags there are: {tags}", not isinstance(tags, Unreachable)
             return
         self._offers = {tag: Offer(tag=tag, sights=self._seen.tags.get(tag, ())) for tag in tags}
         self._rank = self._ranked(None)
@@ -71,9 +72,11 @@ class Question:
             if self.choice.winner and tag == self._current.tag != self.choice.winner:
                 self._untold += (said,)
             else:
-                self.trouble = said
+                self.trouble, self.reached = said, not isinstance(held, Unreachable)
             return
         self._offers[tag] = replace(self._offers[tag], digest=held.digest, platforms=held.platforms, contains=dict(contains))
+        if tag == self._current.tag and self._current.runs is None:  # never seen before: what it holds is what runs
+            self._current = replace(self._current, digest=held.digest, platforms=held.platforms)
         self.choice = self._chosen()
 
     def told(self, one: Scanned) -> Scanned:

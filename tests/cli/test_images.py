@@ -110,6 +110,9 @@ class TestTagsCompare:
         assert bumpbot("tags", "compare", tag, "v1.0.0").code == 2
         assert bumpbot("tags", "compare", "v1.0.0", tag).code == 2
 
+    def test_what_is_no_tag_is_told_in_a_line_that_people_read(self) -> None:
+        assert len(bumpbot("tags", "compare", "1" * 100_000, "v1.0.0").line) < 400
+
 
 class TestPlan:
     @pytest.fixture

@@ -120,3 +120,9 @@ class TestOnline:
         layout = manifests(tmp_path, "127.0.0.1:1/x/y:v1.0.0", allow="127.0.0.1:1/x/y")
         done = bumpbot("scan", "--repo", tmp_path, "--layout", layout)
         assert done.code == 3 and "no registry answered" in done.err and "r0" in done.out
+
+    def test_of_a_registry_that_has_none_of_it_is_refused(self, tmp_path: Path) -> None:
+        with worlds.registry() as name:
+            other = f"{name}-of-nobody"
+            done = bumpbot("scan", "--repo", tmp_path, "--layout", manifests(tmp_path, f"{other}:v1.0.0", allow=other))
+        assert done.code == 1 and "no registry told what was asked" in done.err and "not there (404)" in done.out

@@ -112,7 +112,9 @@ class TestTheChannel:
         assert chosen("v0.5.16-preview", ["v0.5.17-preview"]).winner == "v0.5.17-preview"
 
     def test_that_offers_nothing_newer_leaves_the_recipe_where_it_is(self) -> None:
-        assert chosen("v0.5.17", self.TAGS, channel="stable").disposition is Disposition.ALREADY_CURRENT
+        found = chosen("v0.5.17", self.TAGS, channel="stable")
+        assert found.disposition is Disposition.ALREADY_CURRENT
+        assert found.reasons == ("nothing of the channel that the policy takes follows v0.5.17",)
 
     def test_pinned_moves_nothing_and_gives_its_reason(self) -> None:
         found = chosen("v0.5.16", self.TAGS, keep="waits for a kernel")

@@ -71,6 +71,7 @@ class TestALayoutsPolicies:
         ("policy: {chanel: stable}\n", "f.yml:7: policy.chanel: unknown key"),
         ("policy: {channel: newest}\n", "f.yml:7: policy.channel"),
         ("policy: {channel: pinned}\n", "f.yml:7: policy.reason: a pin needs its reason"),
+        ("policy: {channel: pinned, reason: '  '}\n", "f.yml:7: policy.reason: a pin needs its reason"),
         ("policies:\n  a:\n    channel: pinned\n", "f.yml:8: policies.a.reason: a pin needs its reason"),
         ("policy: {minimum-age-days: -1}\n", "f.yml:7: policy.minimum-age-days"),
         ("policy: {must-have: [main]}\n", "f.yml:7: policy.must-have.0"),
@@ -113,6 +114,8 @@ class TestOnePolicy:
         assert (found.channel, found.minimum_age, found.platform) == (channel, timedelta(days=days), "linux/amd64")
         assert found.pin and "docker.io/lmsysorg/sglang" in found.allow and recipe.settings["channel"] == channel
 
-    def test_of_an_own_recipe_that_is_pinned_without_a_reason_is_refused(self) -> None:
-        with pytest.raises(BadInput, match=r"policy.reason: a pin needs its reason"):
-            own.load(RECIPE.replace("channel: stable", "channel: pinned").encode(), "r.yaml")
+    def test_of_an_own_recipe_that_is_pinned_without_a_reason_is_refused_with_its_line(self) -> None:
+        text = RECIPE.replace("channel: stable", "channel: pinned")
+        line = 1 + text[: text.index("policy:")].count("\n")
+        with pytest.raises(BadInput, match=rf"r.yaml:{line}: policy.reason: a pin needs its reason"):
+            own.load(text.encode(), "r.yaml")

@@ -15,6 +15,7 @@ from bot.images.reference import parse
 from bot.layout import load
 from bot.model.image import Held, Platform, Reference, Sight
 from bot.model.ledger import Seen
+from bot.model.outcome import Disposition
 from bot.scan import Scan, Sources
 from bot.scan import scan as look_at
 
@@ -136,6 +137,11 @@ class TestTheRecipesOwnTag:
         registry = Registry(v1_0_0="old", v1_1_0="new")
         scan(registry, f"x/engine:v1.0.0@{digest('old')}", own_too=True)
         assert registry.held_ == ["x/engine:v1.1.0"]
+
+    def test_that_has_no_digest_and_holds_what_a_newer_tag_holds_stays(self) -> None:
+        found, = scan(Registry(v1_0_0="same", v1_1_0="same"), "x/engine:v1.0.0", own_too=True).lines
+        assert (found.candidate, found.disposition) == (None, Disposition.ALREADY_CURRENT)
+        assert found.lost["v1.1.0"] == f"is {digest('same')}, which the recipe already runs"
 
     def test_that_cannot_be_looked_at_keeps_no_newer_one_from_being_proposed(self) -> None:
         registry = Registry(v1_0_0="broken", v1_1_0="new")
