@@ -191,7 +191,8 @@ def image(
 ) -> None:
     """One reference resolved: digest, platforms, facts.
 
-    Docker's own login (DOCKER_CONFIG) is used for the registry it is for. A registry on loopback is asked in plain HTTP.
+    Docker's own login is used for the registry it is for: its config file (DOCKER_CONFIG), DOCKER_AUTH_CONFIG in its place, and
+    the credential helpers that it names. A registry on loopback is asked in plain HTTP.
 
     Example: bumpbot image vllm/vllm-openai:v0.25.1
 

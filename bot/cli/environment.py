@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from bot.errors import BadArguments, BadInput
+from bot.errors import BadArguments
 from bot.model.mode import Mode
-from bot.strict import json_value
 
 MODES: tuple[Mode, ...] = ("off", "observe", "propose", "act")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
@@ -80,22 +77,6 @@ def checked_mode() -> Mode:
     if asked is not None and asked not in MODES:
         raise BadArguments(f"BUMPBOT_MODE is {asked!r}", f"write one of {', '.join(MODES)}")
     return mode()
-
-
-def docker_login() -> Mapping[str, Any] | None:
-    """Docker's own config file, if there is one: registry credentials go only to the host that asks for them."""
-    home = word("DOCKER_CONFIG")
-    place = (Path(home) if home else Path(os.path.expanduser("~/.docker"))) / "config.json"
-    try:
-        text = place.read_bytes().decode("utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot be read: {error}", "correct it, or set DOCKER_CONFIG to another folder", file=str(place)) from None
-    found = json_value(text, file=str(place))
-    if not isinstance(found, dict):
-        raise BadInput("not a JSON object", "docker login writes it", file=str(place))
-    return found
 
 
 def _address(name: str, usual: str) -> str:

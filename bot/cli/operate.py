@@ -21,7 +21,7 @@ from bot.adapters.github import GitHubForge
 from bot.adapters.process import LocalProcess
 from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
-from bot.cli import environment, summary
+from bot.cli import docker, environment, summary
 from bot.cli.layouts import named
 from bot.cli.output import note
 from bot.cli.packaged import LAYOUT_FILE, layout_from, limits
@@ -103,7 +103,7 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
     the operator's --layout."""
     repository, token, api = environment.repository(), environment.needed("BUMPBOT_TOKEN", "GITHUB_TOKEN"), environment.api()
     clock, random, assets, login = SystemClock(), SystemRandom(), PackagedAssets(), environment.login()
-    registry, known = OciRegistry(clock, credentials=environment.docker_login()), knowledge(assets)
+    registry, known = OciRegistry(clock, credentials=docker.login(), helper=docker.helped), knowledge(assets)
     remote = environment.word("BUMPBOT_GIT_URL") or environment.remote(repository)
     git = opened(remote, stack, name=login, token=token)
     layout = msgspec.structs.replace(_layout(place, git, _base(event, payload), assets), repository=repository)

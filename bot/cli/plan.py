@@ -40,12 +40,11 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     known, layout, tree = knowledge(assets), layout_of(place, assets), Shelf(tree_of(place))
     tree.home(layout, recipe)
     with working("asking the registry, the forge and the source of baselines"), ExitStack() as stack:
-        books, registries, upstream = ledger_of(place, stack), registry(clock), commits(clock)
+        books, registries, upstream = ledger_of(place, stack), registry(clock, anew=True), commits(clock)
         reasons: tuple[str, ...] = ()
         if image is None:
             past = sights.known(*books) if books else {}
-            asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream,
-                                  own_too=True, **past)
+            asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream, **past)
             line = scans.proposed(scans.look(tree, layout, asked, recipe))
             image, reasons = line.candidate or "", line.reasons
         sources = Sources(

@@ -8,15 +8,17 @@ from bot.adapters.commits import GitHubCommits
 from bot.adapters.git import CommandGit
 from bot.adapters.process import LocalProcess
 from bot.adapters.registry import OciRegistry
-from bot.cli import environment
+from bot.cli import docker, environment
 from bot.cli.writing import scratch
 from bot.ledger import BRANCH
 from bot.ports import Clock
 
 
-def registry(clock: Clock) -> OciRegistry:
-    """Registries as the person at this machine may ask them, with the answers that were kept."""
-    return OciRegistry(clock, credentials=environment.docker_login(), cache=environment.cache())
+def registry(clock: Clock, *, anew: bool = False) -> OciRegistry:
+    """Registries as the person at this machine may ask them, with the answers that were kept; `anew`: no listing of tags is
+    taken for fresh because it is a minute old."""
+    return OciRegistry(clock, credentials=docker.login(), helper=docker.helped, cache=environment.cache(),
+                       **({"listing_s": 0.0} if anew else {}))
 
 
 def commits(clock: Clock) -> GitHubCommits:

@@ -35,9 +35,9 @@ def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
         tree.home(layout, recipe)
     with working("reading the recipes" if place.offline else "asking the registries"), ExitStack() as stack:
         books = ledger_of(place, stack)
-        asked = {} if place.offline else {"registry": registry(clock), "commits": commits(clock)}
+        asked = {} if place.offline else {"registry": registry(clock, anew=bool(recipes)), "commits": commits(clock)}
         past = sights.known(*books) if books else {}
-        sources = scans.Sources(schemes=known, now=clock.now(), own_too=bool(recipes), **asked, **past)
+        sources = scans.Sources(schemes=known, now=clock.now(), **asked, **past)
         scanned = scans.scan(tree, layout, sources, recipes or None)
     found = scanned.lines
     if format_ == "json":
@@ -47,7 +47,7 @@ def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
     else:
         table(format_, HEADS, [_row(one) for one in found])
         for one in found if recipes else ():
-            table(format_, LOST, list(one.lost.items()))
+            table(format_, LOST, list(one.lost.items()), title=f"\n{one.recipe}:" if format_ == "table" else f"\n{one.recipe}:\n")
     note(_counted(found))
     if not scanned.reached:
         raise Unreachable("no registry answered", "the reasons stand beside each recipe")

@@ -156,7 +156,7 @@ class _Choosing:
         said += ["whether others are newer, for the same reasons"] if len(odd) > _NAMED else []
         if rank.current.scheme == CUSTOM:
             said.append(f"whether any tag is newer: no scheme reads {self.current.tag}")
-        if self.own is not None and self.own.digest is None and not self.winner:
+        if self.own is not None and self.own.digest is None and not (self.winner and self.current.runs):
             said.append(f"which digest {self.current.tag} holds now")
         known = {tag: found.unknown for tag, found in self.faults.items() if found.unknown}
         ahead = [tag for tag in known if not self.winner or rank.among(tag, self.winner)[0] != "older"]

@@ -31,6 +31,8 @@ from bot.scan.upstream import Upstream
 
 # A winner that a look rules out makes room for the next; a registry whose every tag is ruled out is not followed for ever.
 LOOKS = 8
+# Images of which a third request is below anybody's limit: a stranger has a hundred in six hours at the best-known registry.
+FEW = 30
 # What a policy settles before any registry is asked.
 SHUT = (Disposition.PINNED, Disposition.OBSERVED_ONLY)
 
@@ -39,7 +41,8 @@ SHUT = (Disposition.PINNED, Disposition.OBSERVED_ONLY)
 class Sources:
     """What a scan asks. Without a registry files alone answer, without commits no history does. `seen` are our own sights of
     a repository's tags, `moved` when a recipe's image was last moved. `own_too`: look also at each tag that a recipe runs
-    without a digest, one request more an image: who looks daily sees it move under the published baseline."""
+    without a digest, one request more an image: who looks daily sees it move under the published baseline. Where there are at
+    most `few` images that is always done: a newer name of the bytes that run is then known for what it is."""
 
     schemes: tuple[Scheme, ...]
     now: datetime
@@ -48,6 +51,7 @@ class Sources:
     seen: Callable[[Reference], Seen] = lambda reference: Seen()
     moved: Callable[[str], datetime | None] = lambda recipe: None
     own_too: bool = False
+    few: int = FEW
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -78,6 +82,8 @@ def scan(tree: Tree | Shelf, layout: Layout, sources: Sources, only: Collection[
                 asked[one.recipe] = _question(current, rules, one.recipe, sources, shared)
         lines.append(one)
     open_ = [question for question in shared.values() if question.choice.disposition not in SHUT]
+    for question in open_:
+        question.own_too = question.reference.digest is None and (sources.own_too or len(open_) <= sources.few)
     looks = _ask(open_, sources, Upstream(sources.commits, sources.registry, layout, sources.schemes))
     told = tuple(asked[one.recipe].told(one) if one.recipe in asked else one for one in lines)
     silent = sources.registry is not None and bool(open_) and all(question.trouble for question in open_)
@@ -89,8 +95,7 @@ def _question(current: Reference, rules: Policy, recipe: str, sources: Sources,
     moved = sources.moved(recipe)
     key = (current.text, rules, moved)
     if key not in shared:
-        shared[key] = Question(current, rules, sources.schemes, seen=sources.seen(current), moved=moved, now=sources.now,
-                               own_too=sources.own_too and current.digest is None)
+        shared[key] = Question(current, rules, sources.schemes, seen=sources.seen(current), moved=moved, now=sources.now)
     return shared[key]
 
 

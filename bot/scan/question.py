@@ -21,13 +21,13 @@ from bot.model.scan import Scanned
 
 class Question:
     """Several recipes may share one. `trouble` is why no answer can be had, `reached` whether the registry told so itself;
-    `choice` is the answer by what is known so far.
-    `own_too`: look at the recipe's own tag also where another may take its place."""
+    `choice` is the answer by what is known so far. `own_too`: look at the recipe's own tag also where another may take its
+    place."""
 
     def __init__(self, current: Reference, policy: Policy, schemes: Iterable[Scheme], *, seen: Seen, moved: datetime | None,
-                 now: datetime, own_too: bool = False) -> None:
+                 now: datetime) -> None:
         self.reference, self.policy, self.trouble, self.reached = current, policy, "", True
-        self._schemes, self._seen, self._now, self._own_too = tuple(schemes), seen, now, own_too
+        self._schemes, self._seen, self._now, self.own_too = tuple(schemes), seen, now, False
         own = seen.tags.get(current.tag or "latest", ())
         self._current = Current(reference=current, digest=own[-1].digest if own else None, moved=moved)
         self._offers: dict[str, Offer] = {}
@@ -59,7 +59,7 @@ class Question:
         if self.trouble:
             return None
         winners = [tag for tag in (self.choice.winner, self._hoped()) if tag is not None]
-        own = [self._current.tag] if self._own_too or not winners else []
+        own = [self._current.tag] if self.own_too or not winners else []
         tag = next((tag for tag in (*winners, *own) if tag in self._offers and self._open(tag)), None)
         return self._tagged(tag) if tag else None
 

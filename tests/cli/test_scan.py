@@ -90,7 +90,7 @@ class TestOneRecipe:
             told, = bumpbot(*argv, "--format", "json").json
             assert told["lost"] == {"v0.9.0": "older: version: 0.9.0, 1.0.0"} and told["recipe"] == "r0"
             assert all(one["lost"] is None for one in bumpbot(*argv[:1], *argv[2:], "--format", "json").json)
-            assert "v0.9.0  older: version: 0.9.0, 1.0.0" in bumpbot(*argv).out
+            assert "\nr0:\ntag" in bumpbot(*argv).out and "v0.9.0  older: version: 0.9.0, 1.0.0" in bumpbot(*argv).out
             assert "| v0.9.0 | older: version: 0.9.0, 1.0.0 |" in bumpbot(*argv, "--format", "markdown").out
 
     def test_that_is_not_there(self, repo: Path) -> None:

@@ -76,8 +76,8 @@ class Files:
 
 
 def scan(registry: Registry | None, *images: str, policy: str = "", digests: str = "proven", seen: Seen | None = None,
-         more: str = "", **asked: Any) -> Scan:
-    sources = Sources(registry=registry, schemes=SCHEMES, now=NOW, seen=lambda each: seen or Seen(), **asked)
+         more: str = "", few: int = 0, **asked: Any) -> Scan:
+    sources = Sources(registry=registry, schemes=SCHEMES, now=NOW, seen=lambda each: seen or Seen(), few=few, **asked)
     return look_at(Files(images), load(LAYOUT % (digests, policy) + more, file="layout.yml"), sources)
 
 
@@ -149,6 +149,14 @@ class TestTheRecipesOwnTag:
         assert found.candidate is not None and "what v1.0.0 holds: no answer: wait" in found.unknown
         assert registry.held_ == ["x/engine:v1.1.0", "x/engine:v1.0.0"], "each is asked once"
 
+
+    def test_is_looked_at_too_where_there_are_few_images(self) -> None:
+        registry = Registry(v1_0_0="same", v1_1_0="same")
+        found, = scan(registry, "x/engine:v1.0.0", few=1).lines
+        assert (found.candidate, found.disposition) == (None, Disposition.ALREADY_CURRENT), "a newer name of the bytes that run"
+        registry = Registry(v1_0_0="old", v1_0_1="newer", v1_1_0="new")
+        found, _ = scan(registry, "x/engine:v1.0.0", "x/engine:v1.0.1", few=1).lines
+        assert registry.held_ == ["x/engine:v1.1.0"] and "which digest v1.0.0 holds now" in found.unknown
 
 class TestManyRecipes:
     def test_that_share_an_image_ask_once(self) -> None:

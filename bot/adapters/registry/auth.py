@@ -7,11 +7,9 @@ realm is used only on the registry's own host, or on the host that the table nam
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import httpx
 from msgspec import Struct
@@ -19,8 +17,8 @@ from msgspec import Struct
 from bot.adapters.addresses import is_loopback_name, readable
 from bot.adapters.http import Answer, check, plain
 from bot.adapters.registry.hosts import Host
+from bot.adapters.registry.secrets import Secrets
 from bot.errors import BadInput, Refusal
-from bot.images.reference import HUB, HUB_NAMES
 from bot.ports import Clock
 
 Ask = Callable[[str, Mapping[str, str]], Awaitable[Answer]]
@@ -78,11 +76,11 @@ class Won(Struct, frozen=True, kw_only=True):
 
 
 class Logins:
-    """Credentials of Docker's config file and the headers won with them, per registry and scope. Nothing of it is written
+    """Credentials and the headers won with them, per registry and scope. Nothing of it is written
     anywhere. That only one asks for a token at a time is the caller's to see to (`Session`)."""
 
-    def __init__(self, clock: Clock, config: Mapping[str, Any] | None) -> None:
-        self._clock, self._secrets = clock, _secrets(config or {})
+    def __init__(self, clock: Clock, secrets: Secrets) -> None:
+        self._clock, self._secrets = clock, secrets
         self._won: dict[tuple[str, str], Won] = {}
         self._ways: dict[str, Challenge] = {}
 
@@ -104,7 +102,8 @@ class Logins:
 
     def user(self, host: Host) -> str:
         """Who we would say we are to a registry that asks."""
-        return self._secrets[host.name][0] if host.name in self._secrets else ANONYMOUS
+        secret = self._secrets.of(host.name)
+        return secret[0] if secret else ANONYMOUS
 
     def forget(self, host: Host, scope: str, header: str) -> None:
         """Drops a header that was refused, unless another has taken its place meanwhile."""
@@ -129,7 +128,7 @@ class Logins:
             self._won[host.api, scope] = await self._token(host, asked_for, bearer, ask)
             self._learn(host, scope, asked_for, bearer)
             return
-        secret = self._secrets.get(host.name)
+        secret = self._secrets.of(host.name)
         if "basic" in offered and secret is not None:
             self._won[host.api, _ANY] = Won(header=_basic(*secret), identity=secret[0], challenge=told_of([offered["basic"]]))
             return
@@ -149,7 +148,7 @@ class Logins:
         realm = self._realm(host, challenge)
         wanted = {"service": challenge.parameters.get("service", ""), "scope": scope}
         url = str(realm.copy_merge_params({name: value for name, value in wanted.items() if value}))
-        secret = self._secrets.get(host.name)
+        secret = self._secrets.of(host.name)
         identity, declined = secret[0] if secret else ANONYMOUS, ""
         answer = await ask(url, {"Authorization": _basic(*secret)} if secret else {})
         if secret and answer.status in (401, 403):
@@ -185,30 +184,6 @@ def _as_whom(identity: str, declined: str) -> str:
 def repository_of(scope: str) -> str:
     """The repository of a scope `repository:NAME:ACTIONS`."""
     return scope.removeprefix("repository:").rpartition(":")[0]
-
-
-def _secrets(config: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """User and password per registry from the `auths` of Docker's config.json; what helpers keep is not there."""
-    found: dict[str, tuple[str, str]] = {}
-    entries = config.get("auths")
-    for key, entry in entries.items() if isinstance(entries, Mapping) else ():
-        if not isinstance(entry, Mapping):
-            continue
-        secret = _secret(entry)
-        name = re.sub(r"^https?://", "", str(key)).partition("/")[0].lower()
-        if secret is not None:
-            found[HUB if name in HUB_NAMES else name] = secret
-    return found
-
-
-def _secret(entry: Mapping[str, Any]) -> tuple[str, str] | None:
-    user, password = entry.get("username"), entry.get("password")
-    if isinstance(entry.get("auth"), str) and entry["auth"]:
-        try:
-            user, _, password = base64.b64decode(entry["auth"], validate=True).decode("utf-8").partition(":")
-        except (binascii.Error, UnicodeDecodeError):
-            raise BadInput("an `auth` in Docker's config is not base64", "run `docker login` again") from None
-    return (user, password) if isinstance(user, str) and isinstance(password, str) and user and password else None
 
 
 def _basic(user: str, password: str) -> str:

@@ -21,7 +21,8 @@ from bot.adapters.http import make_async_client
 from bot.adapters.registry.auth import Logins
 from bot.adapters.registry.cache import Cache
 from bot.adapters.registry.limits import Patience
-from bot.adapters.registry.reader import Reader
+from bot.adapters.registry.reader import FRESH_S, Reader
+from bot.adapters.registry.secrets import Helper, Secrets
 from bot.adapters.registry.session import TOTAL_S, Session
 from bot.errors import BumpbotError
 from bot.images.reference import canonical
@@ -34,17 +35,19 @@ T = TypeVar("T")
 class OciRegistry:
     """Satisfies the Registry port for every registry a reference may name.
 
-    `credentials` is Docker's config.json as a mapping; `override` sends a registry's name to loopback (rehearsals);
-    `cache` is a folder of ours for answers, None keeps none.
+    `credentials` is Docker's config.json as a mapping, `helper` asks the programs that it names (None: they are not asked);
+    `override` sends a registry's name to loopback (rehearsals); `cache` is a folder of ours for answers, None keeps none; a
+    listing of tags holds for `listing_s` seconds where the registry gives nothing to ask with.
     """
 
     def __init__(self, clock: Clock, *, credentials: Mapping[str, Any] | None = None,
-                 override: Mapping[str, str] | None = None, trust_declared: bool = False,
+                 helper: Helper | None = None, override: Mapping[str, str] | None = None, trust_declared: bool = False,
                  resolve: Resolve = system_resolve, transport: httpx.AsyncBaseTransport | None = None,
-                 total_s: float = TOTAL_S, cache: Path | None = None) -> None:
+                 total_s: float = TOTAL_S, cache: Path | None = None, listing_s: float = FRESH_S) -> None:
         self._clock, self._override, self._trust = clock, dict(override or {}), trust_declared
         self._resolve, self._transport, self._total_s = resolve, transport, total_s
-        self._logins, self._patience = Logins(clock, credentials), Patience(clock)
+        self._logins, self._patience = Logins(clock, Secrets(credentials or {}, helper)), Patience(clock)
+        self._listing_s = listing_s
         self._cache = Cache(cache) if cache else None
 
     def resolve(self, reference: Reference) -> Resolved:
@@ -85,7 +88,7 @@ class OciRegistry:
             async with make_async_client(self._transport or Guard(resolve=self._resolve)) as client:
                 self._patience.begin()
                 session = Session(client, self._clock, self._logins, self._patience, cache=self._cache, total_s=self._total_s)
-                return await question(Reader(session, self._logins, self._override, self._trust))
+                return await question(Reader(session, self._logins, self._override, self._trust, self._listing_s))
 
         try:
             return asyncio.run(inside())

@@ -35,9 +35,9 @@ from bot.model.image import Held, ImageFacts, Platform, Reference, Resolved
 MAX_MANIFEST, MAX_CONFIG = 4_194_304, 8_000_000
 # Children of one index that are asked for the facts of an image: of two hundred that are not there each would take its time.
 MAX_CHILDREN = 5
-# How long a tag listing holds where the registry gives nothing to ask with (docker-registry 2.8 gives none): a tag pushed
-# meanwhile is too young to be chosen anyway, for its minimum age counts in hours, and what a tag holds is always asked.
-FRESH_S = 300.0
+# How long a tag listing holds where the registry gives nothing to ask with (docker-registry 2.8 gives none): a scan that is
+# done again at once costs one question an image. What a tag holds is always asked, and who names recipes gets a new listing.
+FRESH_S = 30.0
 _KINDS: dict[str, Literal["index", "manifest"]] = {
     **dict.fromkeys(INDEX_TYPES, "index"), **dict.fromkeys(MANIFEST_TYPES, "manifest")}  # type: ignore[dict-item]
 
@@ -45,15 +45,17 @@ _KINDS: dict[str, Literal["index", "manifest"]] = {
 class Reader:
     """The questions of the port, each in terms of what a `Session` asks."""
 
-    def __init__(self, session: Session, logins: Logins, override: Mapping[str, str], trust: bool) -> None:
+    def __init__(self, session: Session, logins: Logins, override: Mapping[str, str], trust: bool,
+                 listing_s: float = FRESH_S) -> None:
         self._session, self._logins, self._override, self._trust = session, logins, override, trust
+        self._listing_s = listing_s
 
     async def tags(self, reference: Reference) -> tuple[str, ...]:
         host = host_of(reference.registry, self._override)
 
         async def page(url: str) -> Answer:
             return await self._session.read(host, url, reference, accept="application/json", limit=MAX_TAG_PAGE,
-                                            sound=tags_of, lasts=FRESH_S)
+                                            sound=tags_of, lasts=self._listing_s)
 
         return await listing(page, host, reference, self._session.total_s)
 
