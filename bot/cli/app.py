@@ -69,7 +69,7 @@ def rehearse(
 def scan(
     context: Context,
     recipes: Annotated[list[str] | None, typer.Argument(
-        metavar="[RECIPE]...", help="only these; each tag that loses is told too")] = None,
+        metavar="RECIPE", help="only these; each tag that loses is told too")] = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Each recipe's present image, what may take its place, and why.
