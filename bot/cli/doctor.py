@@ -15,14 +15,13 @@ from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.adapters.github.settings import GitHubSettings
 from bot.adapters.http import plain as address
-from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
-from bot.cli import docker, environment
+from bot.cli import environment
 from bot.cli.layouts import layout_of, named, tree_of
 from bot.cli.output import WIDE, as_json, note, plain, table, working
 from bot.cli.packaged import LAYOUT_FILE, layout_from
 from bot.cli.place import Place
-from bot.cli.remote import opened
+from bot.cli.remote import opened, registry
 from bot.doctor.checks import examine
 from bot.doctor.facts import ENVIRONMENT, LEDGER, MODE, Facts, Files, Forge, Guards
 from bot.doctor.finding import Finding
@@ -116,7 +115,7 @@ def _online(place: Place, repository: str, token: str, stack: ExitStack) -> Fact
     layout, source, fault = _layout(place, tree, found)
     ledger_place, ledger_fault, ledger = _ledger(layout, settings, found, token)
     held = files(tree, layout)
-    images, unanswered = _images(held, OciRegistry(SystemClock(), credentials=docker.login(), helper=docker.helped))
+    images, unanswered = _images(held, registry(SystemClock(), cached=False))
     return Facts(
         page=page, ours=ours, files=held, layout=layout, layout_source=source, layout_fault=fault,
         forge=_forge(settings, found, layout, ledger), mode=environment.word(MODE), ledger_place=ledger_place,

@@ -39,8 +39,8 @@ def show(place: Place, text: str, format_: str) -> None:
         now = seen_before.asked(*books, clock)(found) if books else ()
     # This look is not written down, so that it is nobody's first.
     found = msgspec.structs.replace(found, first_seen=sights.first_seen(before, found.digest))
-    for said in (provenance.contradiction(found, known), sights.retold(text, now)):
-        note(said) if said else None
+    for said in filter(None, (provenance.contradiction(found, known), sights.retold(text, now))):
+        note(said)
     told = {**msgspec.to_builtins(found), "reference": text}
     if format_ == "json":
         as_json(told)

@@ -19,15 +19,14 @@ from bot.adapters.commits import GitHubCommits
 from bot.adapters.git import CommandGit, init_bare
 from bot.adapters.github import GitHubForge
 from bot.adapters.process import LocalProcess
-from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
-from bot.cli import docker, environment, summary
+from bot.cli import environment, summary
 from bot.cli.layouts import named
 from bot.cli.output import note
 from bot.cli.packaged import LAYOUT_FILE, layout_from, limits
 from bot.cli.payload import event_of
 from bot.cli.place import Place, content, parsed
-from bot.cli.remote import opened
+from bot.cli.remote import opened, registry
 from bot.cli.wiring import knowledge, published, renderer
 from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachable
 from bot.images import reference
@@ -103,13 +102,13 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
     the operator's --layout."""
     repository, token, api = environment.repository(), environment.needed("BUMPBOT_TOKEN", "GITHUB_TOKEN"), environment.api()
     clock, random, assets, login = SystemClock(), SystemRandom(), PackagedAssets(), environment.login()
-    registry, known = OciRegistry(clock, credentials=docker.login(), helper=docker.helped), knowledge(assets)
+    known = knowledge(assets)
     remote = environment.word("BUMPBOT_GIT_URL") or environment.remote(repository)
     git = opened(remote, stack, name=login, token=token)
     layout = msgspec.structs.replace(_layout(place, git, _base(event, payload), assets), repository=repository)
     books = _books(layout, remote, git, stack)
     return Context(
-        forge=GitHubForge(api, repository, token, clock, login=login), git=git, registry=registry,
+        forge=GitHubForge(api, repository, token, clock, login=login), git=git, registry=registry(clock, cached=False),
         commits=GitHubCommits(clock, base_url=api, token=token), clock=clock,
         published=published(clock, layout, known, lambda: CommitTree(git, git.tip(layout.base) or "")),
         ledger=Ledger(books, clock=clock, random=random), tree=lambda oid: CommitTree(git, oid), layout=layout,

@@ -14,11 +14,12 @@ from bot.ledger import BRANCH
 from bot.ports import Clock
 
 
-def registry(clock: Clock, *, anew: bool = False) -> OciRegistry:
-    """Registries as the person at this machine may ask them, with the answers that were kept; `anew`: no listing of tags is
-    taken for fresh because it is a minute old."""
-    return OciRegistry(clock, credentials=docker.login(), helper=docker.helped, cache=environment.cache(),
-                       **({"listing_s": 0.0} if anew else {}))
+def registry(clock: Clock, *, anew: bool = False, cached: bool = True) -> OciRegistry:
+    """Registries as the person at this machine may ask them, with the answers that were kept. `anew`: no listing of tags is
+    taken for fresh because it is seconds old; `cached` False: nothing is kept, as in a workflow (SECURITY.md rule 2)."""
+    kept = environment.cache() if cached else None
+    listings = {"listing_s": 0.0} if anew else {}
+    return OciRegistry(clock, credentials=docker.login(), helper=docker.helped, cache=kept, **listings)
 
 
 def commits(clock: Clock) -> GitHubCommits:
