@@ -32,7 +32,8 @@ LAYOUT = layout_from(ASSETS, presets(ASSETS)["inferencex"].encode(), file="infer
 
 def offered(lines: tuple[Scanned, ...]) -> Catalogue:
     """A registry each, with every tag that a recipe runs or a person moved one from or to."""
-    rows = [json.loads(row) for row in (RECORDED / "replay/open.jsonl").read_text().splitlines()]
+    rows = [json.loads(row) for name in ("open", "linked-open")
+            for row in (RECORDED / f"replay/{name}.jsonl").read_text().splitlines()]
     texts = {text for row in rows for text in (row["old_image"], row["new_image"])} | {line.image for line in lines}
     found: Catalogue = defaultdict(lambda: defaultdict(dict))
     for each in map(parse, sorted(filter(None, texts))):
