@@ -24,8 +24,10 @@ from bot.model.rules import Limits
 from bot.model.text import Text
 from bot.model.upstream import Comparison
 from bot.ports import Commits, Published, Registry, Tree
-from bot.recipe import edit, matrix, scope
-from bot.recipe.read import keys, policy, read
+from bot.recipe import edit, matrix, mentions, scope
+from bot.recipe import movable as movables
+from bot.recipe.read import family, keys, policy, read
+from bot.recipe.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +49,16 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
 
     Raises Refusal when a rule forbids it, BadInput for what does not parse, Missing and Unreachable from the ports.
     """
-    tree = sources.tree
-    known = keys(tree, layout)
-    if key not in known:
-        raise Missing(f"there is no recipe {key}", "the layout says in which files recipes are; a recipe is named as there")
-    family = tuple(read(tree, layout, name) for name in layouts.family(layout, key, known))
-    lead = next(recipe for recipe in family if recipe.key == key)
-    _one_image(family)
+    tree = Shelf.of(sources.tree)
+    recipes = tuple(read(tree, layout, name) for name in movable(tree, layout, key))
+    lead = next(recipe for recipe in recipes if recipe.key == key)
     old = _resolve(sources, lead.image)
     new = _resolve(sources, image)
-    members = (lead, *(recipe for recipe in family if recipe.key != key))
+    members = (lead, *(recipe for recipe in recipes if recipe.key != key))
     baseline, missing = _baselines(sources, members, old)
     comparisons = _comparisons(sources.commits, layout, old, new)
     candidate = _candidate(sources, layout, lead, old, new, baseline, comparisons, reasons)
-    moved = edit.move(tree, layout, [recipe.key for recipe in family], candidate.text)
+    moved = edit.move(tree, layout, [recipe.key for recipe in recipes], candidate.text)
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
     return Subject(
@@ -69,17 +67,29 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
         plan=Plan(
             title=Text(en=f"Update {key}", zh=f"更新 {key}"),
             sites=tuple(site for site in moved.sites if site.file in moved.files),
-            scope=_proved(tree, layout, moved, [recipe.key for recipe in family]),
+            scope=_proved(tree, layout, moved, [recipe.key for recipe in recipes]),
             diff=moved.diff,
             smoke=_smoke(layout, members),
             comparisons=comparisons,
             baseline=baseline,
             missing_baseline=missing,
-            thresholds={point.eval.task: point.eval.threshold for recipe in family for point in recipe.points if point.eval},
+            thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
+            notes=mentions.told(mentions.mentions(tree, layout, [recipe.key for recipe in recipes], moved.sites)),
         ),
         rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest)),
         limits=limits,
     )
+
+
+def movable(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[str, ...]:
+    """The recipes that move with `key`. Missing for an unknown one; Refusal, from files alone and so before anybody is asked,
+    where their image cannot be moved from here."""
+    known = keys(tree, layout)
+    if key not in known:
+        raise Missing(f"there is no recipe {key}", "the layout says in which files recipes are; a recipe is named as there")
+    together = family(tree, layout, key)
+    movables.require(tree, layout, together)
+    return together
 
 
 def _smoke(layout: Layout, family: Sequence[Recipe]) -> tuple[Point, ...]:
@@ -94,13 +104,6 @@ def bump_id(key: str, digest: str) -> str:
     """Recipe and digest, in the letters a ledger path and a branch may hold: the same candidate is the same bump."""
     slug = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
     return f"{slug}-{digest.partition(':')[2][:12]}"
-
-
-def _one_image(family: Sequence[Recipe]) -> None:
-    images = sorted({recipe.image for recipe in family})
-    if len(images) > 1:
-        raise Refusal(f"the recipes of one family run different images: {', '.join(images)}",
-                      "bring them to one image by hand, or put them in families of their own in the layout")
 
 
 def _resolve(sources: Sources, text: str) -> Resolved:
@@ -156,7 +159,7 @@ def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline
     return frozen, matched.missing
 
 
-def _proved(tree: Tree, layout: Layout, moved: Edit, family: Sequence[str]) -> Scope:
+def _proved(tree: Tree | Shelf, layout: Layout, moved: Edit, family: Sequence[str]) -> Scope:
     found = scope.prove(tree, layout, family, moved).scope
     if found is None or found.other_rows_changed or not found.only_image:
         raise Refusal("the edit changes more of the matrix than this family's image", "report it: an image edit must not do that")

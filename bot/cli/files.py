@@ -25,7 +25,9 @@ from bot.model.image import Reference
 from bot.model.recipe import Edit, Recipe, Scope
 from bot.recipe import edit as edits
 from bot.recipe import scope
-from bot.recipe.read import keys, policy, read
+from bot.recipe.mentions import mentions
+from bot.recipe.read import family as family_of
+from bot.recipe.read import policy, read
 from bot.recipe.shelf import Shelf
 
 Schemes = tuple[Scheme, ...]
@@ -62,7 +64,7 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
                       "name the recipes that share its files too; nothing was written")
     for line in _policy(tree, layout, family, wanted, schemes(assets)):
         note(f"policy: {line}")
-    for finding in moved.findings:
+    for finding in (*moved.findings, *_mentioned(tree, layout, family)):
         note(f"note: {finding}")
     if not moved.files:
         note(f"{', '.join(recipe.key for recipe in family)}: {image} stands there already")
@@ -96,18 +98,22 @@ def _policy(tree: Shelf, layout: Layout, family: list[Recipe], wanted: Reference
     """What policy would say of an edit by hand, as far as files tell; age and platform are the registry's to say."""
     if layout.allow and wanted.name not in layout.allow:
         yield f"{wanted.name} is not on the layout's list of repositories"
-    every = keys(tree, layout)
     for recipe in family:
         rules = policy(tree, layout, recipe)
         if rules.keep:
             yield f"{recipe.key} is pinned: {rules.keep}"
-        others = set(layouts.family(layout, recipe.key, every)) - {member.key for member in family}
+        others = set(family_of(tree, layout, recipe.key)) - {member.key for member in family}
         if others:
             yield f"{recipe.key} moves together with {', '.join(sorted(others))}"
         fleet = layouts.hardware(layout, recipe.points[0].runner if recipe.points else recipe.hardware)
         if wanted.digest and fleet.digests != "proven":
             yield f"whether the launcher on {recipe.hardware or 'this hardware'} takes tag@digest is {fleet.digests}"
         yield from _order(recipe.image, wanted, rules, known)
+
+
+def _mentioned(tree: Shelf, layout: Layout, family: list[Recipe]) -> Iterator[str]:
+    for one in mentions(tree, layout, [recipe.key for recipe in family], [site for recipe in family for site in recipe.sites]):
+        yield f"{one.file}:{one.line}: {one.name} stands here too and stays; read whether it still holds"
 
 
 def _order(text: str, wanted: Reference, rules: Policy, known: Schemes) -> Iterator[str]:

@@ -24,7 +24,7 @@ from bot.errors import Refusal
 from bot.images import reference
 from bot.layout import Layout
 from bot.model.bump import Bump, Subject
-from bot.plan import Sources, bump_id
+from bot.plan import Sources, bump_id, movable
 from bot.plan import plan as gather
 from bot.recipe.shelf import Shelf
 from bot.wake import sights
@@ -34,11 +34,12 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     """Edit, scope, upstream comparison and proposal of one recipe's move to an image."""
     if image is not None:
         parsed(reference.parse, image)
-    if place.offline:
-        raise Refusal("a plan asks the registry what the image is", "leave --offline out, or use: bumpbot edit")
     assets, clock = PackagedAssets(), SystemClock()
     known, layout, tree = knowledge(assets), layout_of(place, assets), Shelf(tree_of(place))
     tree.home(layout, recipe)
+    movable(tree, layout, recipe)
+    if place.offline:
+        raise Refusal("a plan asks the registry what the image is", "leave --offline out, or use: bumpbot edit")
     with working("asking the registry, the forge and the source of baselines"), ExitStack() as stack:
         books, registries, upstream = ledger_of(place, stack), registry(clock, anew=True), commits(clock)
         reasons: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bot.layout.records import Hardware, Layout
 from bot.model import rules as facts
@@ -38,17 +38,28 @@ def github_of(layout: Layout, image: str) -> str | None:
     return source.removeprefix(_GITHUB).removesuffix(".git").strip("/") if source.startswith(_GITHUB) else None
 
 
-def family(layout: Layout, key: str, keys: Iterable[str]) -> tuple[str, ...]:
-    """The recipes among `keys` that move with `key`, itself included, in the order of `keys`."""
-    known = tuple(keys)
-    together = {key}
+def family(layout: Layout, key: str, keys: Iterable[str], alike: Callable[[str], bool] = lambda other: True) -> tuple[str, ...]:
+    """The recipes among `keys` that move with `key`, itself included, in the order of `keys`.
+
+    A sibling by suffix is one only where it is `alike` (runs the same image): of 50 real pairs 12 run two images, and
+    their people move them apart. A group that is named moves together whatever it runs.
+    """
+    known, named = tuple(keys), {key}
     for group in layout.families.groups:
         if key in group:
-            together.update(group)
+            named.update(group)
+    together = set(named)
     for suffix in layout.families.suffixes:
         together.update({member.removesuffix(suffix) for member in together})
         together.update({member + suffix for member in together})
-    return tuple(name for name in known if name in together)
+    return tuple(name for name in known if name in named or (name in together and alike(name)))
+
+
+def fixed(layout: Layout, facts: Mapping[str, str]) -> str | None:
+    """Why a recipe with these facts runs an image of its launcher's own; None where it runs what its files say."""
+    fitting = (entry for entry in layout.fixed
+               if all(_globbed(glob, facts.get(name, ""), "/") for name, glob in entry.where.items()))
+    return next((entry.why for entry in fitting), None)
 
 
 def wanted(layout: Layout, key: str, own: Wanted | None = None) -> Wanted:

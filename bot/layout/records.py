@@ -11,6 +11,7 @@ from bot.model.policy import Wanted
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
 StageName = Literal["evals", "lowest", "highest", "trim"]
+Fact = Literal["model", "prefix", "hardware", "framework", "precision"]
 
 
 class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
@@ -51,12 +52,19 @@ class RecipeFiles(_Record, kw_only=True):
     files: Text | tuple[Text, ...] = ()
     key: Text = ".name"
     image: tuple[Text, ...] = (".image",)
-    facts: dict[Literal["model", "prefix", "hardware", "framework", "precision"], Text] = {}
+    facts: dict[Fact, Text] = {}
     linked: Linked | None = None
 
     @property
     def globs(self) -> tuple[str, ...]:
         return (self.files,) if isinstance(self.files, str) else self.files
+
+
+class Fixed(_Record, kw_only=True):
+    """Recipes (by globs of their facts) that run an image of the launcher's own, whatever their files say, and why that is so."""
+
+    where: Annotated[dict[Fact, Text], Meta(min_length=1)]
+    why: Text
 
 
 class Families(_Record, kw_only=True):
@@ -200,6 +208,8 @@ class Layout(_Record, kw_only=True):
     style: Literal["full", "folded"] = "full"
     handoff: Text = "bumpbot-handoff"
     recipes: tuple[RecipeFiles, ...] = ()
+    fixed: Annotated[tuple[Fixed, ...], Meta(description="recipes whose launcher runs an image of its own")] = ()
+    mentions: Annotated[tuple[Text, ...], Meta(description="globs of files that may name images and are never edited")] = ()
     generator: Literal["none", "own", "inferencex"] = "none"
     generator_command: str = ""
     allow: tuple[Text, ...] = ()

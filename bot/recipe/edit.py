@@ -10,10 +10,10 @@ from bot.errors import Refusal
 from bot.layout.records import Layout
 from bot.model.recipe import Edit, Site
 from bot.ports import Tree
-from bot.recipe import diff, engine, splice
+from bot.recipe import diff, engine, movable, spelling, splice
 from bot.recipe.document import Document
 from bot.recipe.shelf import Shelf
-from bot.recipe.sites import Place, Sites, normal, references, sites
+from bot.recipe.sites import Place, Sites, sites
 
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9.-]+(?::\d+)?[/#])?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
@@ -60,10 +60,9 @@ def _rewritten(plan: dict[tuple[int, int], tuple[Document, splice.Change]]) -> b
 
 def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | None:
     """What the site will say; None where it stays because nothing true can be written."""
-    if place.role == "provenance":
-        return image if place.needle == one.image else normal(image)
     if place.role != "engine":
-        return image
+        form = spelling.form(place.needle, one.image)
+        return form(image) if form else image
     if one.image == image:
         return None
     text = engine.moved(place.needle, one.image, image)
@@ -74,22 +73,13 @@ def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | No
 
 
 def _told(one: Sites, image: str) -> list[str]:
-    told = [*one.disagreements, *one.notes]
-    told += [f"{one.key}: {text} names a file outside this repository; it is not edited" for text in one.absent]
-    if ("#" in one.image) != ("#" in image) and normal(one.image).split("/")[0] == normal(image).split("/")[0]:
+    told = [remark.text for remark in one.remarks]
+    if ("#" in one.image) != ("#" in image) and spelling.docker(one.image).split("/")[0] == spelling.docker(image).split("/")[0]:
         told.append(f"{one.key}: {one.image} and {image} write the registry differently; launchers look the text up as it is")
     return told
 
 
 def _refuse_shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> None:
     """A file that moves with one recipe would move under another: both are named, or neither moves."""
-    keys = {one.key for one in found}
-    touched = {place.document.file for one in found for place in one.places if place.document.file != one.file}
-    if not touched:
-        return
-    for key, home in shelf.homes(layout).items():
-        if key in keys or home.entry.linked is None:
-            continue
-        shared = sorted(file for _, file in references(home, home.entry.linked) if file in touched)
-        if shared:
-            raise Refusal(f"{shared[0]} is shared with {key}", f"name {key} too, or edit neither")
+    for file, others in movable.shared(shelf, layout, found).items():
+        raise Refusal(f"{file} is shared with {', '.join(others)}", f"name {', '.join(others)} too, or edit neither")

@@ -10,7 +10,7 @@ from bot.images.policy import Policy
 from bot.layout import Layout
 from bot.model.recipe import Recipe
 from bot.ports import Tree
-from bot.recipe import matrix, own, settings
+from bot.recipe import matrix, own, settings, spelling
 from bot.recipe.shelf import Home, Shelf
 from bot.recipe.sites import sites
 
@@ -32,8 +32,19 @@ def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
                   precision=facts.get("precision", ""), prefix=facts.get("prefix", ""),
                   points=matrix.points(shelf, layout, key), linked=found.linked, settings=said,
                   failed_requests=_failed_requests(shelf, layout, home),
-                  notes=(*found.disagreements, *found.notes,
-                         *(f"{text} names a file outside this repository" for text in found.absent)))
+                  notes=tuple(remark.text for remark in found.remarks))
+
+
+def family(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[str, ...]:
+    """The recipes that move with one, itself included, in file order. Refusal for an unknown key."""
+    shelf = Shelf.of(tree)
+    home = shelf.home(layout, key)
+    image = _image(home)
+    return layouts.family(layout, key, shelf.homes(layout), lambda other: spelling.same(_image(shelf.home(layout, other)), image))
+
+
+def _image(home: Home) -> str:
+    return home.text(home.entry.image[0]) or ""
 
 
 def policy(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Policy:

@@ -1,8 +1,8 @@
 """Every place where a recipe's image stands, in its own file and in those it links, and what disagrees there today.
 
-Rules of the linked files (CONTRACT 1.3, 2.1): a container either equals the recipe's image or is an alias that stays;
-provenance holds the image with `#` written as `/`; the engine's version follows the image. What disagreed before is
-reported and left alone: mending it silently would hide which bytes were measured.
+Rules of the linked files (CONTRACT 1.3, 2.1): a container either is the recipe's image or is an alias that stays;
+provenance holds the image in a spelling of its own, which it keeps; the engine's version follows the image. What disagreed
+before is remarked and left alone: mending it silently would hide which bytes were measured.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from bot.errors import BadInput
 from bot.layout.records import Layout, Linked
 from bot.model.recipe import Site
 from bot.ports import Tree
+from bot.recipe import spelling
 from bot.recipe.document import Document, Hit, show
 from bot.recipe.engine import follows
 from bot.recipe.shelf import Home, Shelf
 
 Role = Literal["image", "container", "provenance", "engine", "setting"]
+Kind = Literal["disagrees", "alias", "second-image", "outside", "repeated-key"]
 
 
 class Place(Struct, frozen=True):
@@ -40,42 +42,46 @@ class Place(Struct, frozen=True):
                     path=show(self.hit.steps), value=self.hit.node.value)
 
 
-class Sites(Struct, frozen=True, kw_only=True):
-    """What was found for one recipe.
+class Remark(Struct, frozen=True, kw_only=True):
+    """Something that stands apart from the image, and of which kind it is."""
 
-    `places` move with the image; `linked` are the files read; `absent` the linked texts whose file is not in this
-    repository; `notes` say what stands apart (aliases, second images) and `disagreements` what contradicts the image.
-    """
+    kind: Kind
+    text: str
+
+
+class Sites(Struct, frozen=True, kw_only=True):
+    """What was found for one recipe: `places` move with the image, `linked` are the files read, `remarks` stand apart."""
 
     key: str
     file: str
     image: str
     places: tuple[Place, ...]
     linked: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    disagreements: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+
+Found = Iterator[Place | Remark]
 
 
 def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
     """All sites of one recipe, in file order. Refusal for an unknown key, BadInput for a recipe without an image."""
     shelf = Shelf.of(tree)
     home = shelf.home(layout, key)
-    image, own, apart = _own(home)
-    found, linked, absent, notes = list(own), [], [], []
+    image, found = _own(home)
+    linked: dict[str, Document] = {}
     if home.entry.linked is not None:
         rules = home.entry.linked
-        found += _beside(home, rules, image, notes)
+        found += _beside(home, rules, image)
         for text, file in references(home, rules):
             document = shelf.document(file) if file else None
             if document is None:
-                absent.append(text)
+                found.append(Remark(kind="outside", text=f"{key}: {text} names a file outside this repository; it is not edited"))
             elif document.file not in linked:
-                linked.append(document.file)
-                notes += [str(double) for double in document.doubles.values()]
-                found += _in_linked(document, rules, image, notes, apart)
-    return Sites(key=key, file=home.file, image=image, places=tuple(found), linked=tuple(linked),
-                 absent=tuple(dict.fromkeys(absent)), notes=tuple(dict.fromkeys(notes)), disagreements=tuple(apart))
+                linked[document.file] = document
+                found += _in_linked(document, rules, image)
+    places = tuple(one for one in found if isinstance(one, Place))
+    remarks = dict.fromkeys(one for one in found if isinstance(one, Remark))
+    return Sites(key=key, file=home.file, image=image, places=places, linked=tuple(linked), remarks=tuple(remarks))
 
 
 def references(home: Home, rules: Linked) -> Iterator[tuple[str, str | None]]:
@@ -99,77 +105,69 @@ def where(value: str, rules: Linked) -> str | None:
     return root.folder + path.removeprefix(root.prefix)
 
 
-def normal(image: str) -> str:
-    """The provenance form of an image: Enroot's `#` after the registry written as `/`."""
-    return image.replace("#", "/", 1)
-
-
 def is_alias(container: str) -> bool:
     """Whether a container is a name that the launcher maps to the image (`dynamo-sglang`), no reference itself."""
     return not re.search(r"[/:#@]", container)
 
 
-def _own(home: Home) -> tuple[str, list[Place], list[str]]:
+def _own(home: Home) -> tuple[str, list[Place | Remark]]:
     hits = [hit for path in home.entry.image for hit in home.find(path) if isinstance(hit.node, yaml.ScalarNode)]
     if not hits or not hits[0].node.value:
         raise BadInput("this recipe names no image", f"expected at {', '.join(home.entry.image)}", file=home.file,
                        line=home.document.line(home.hit.node.start_mark.index), key=home.key)
     image = hits[0].node.value
-    places = [Place(home.document, hit, home.index, "image", image) for hit in hits if hit.node.value == image]
-    apart = [_apart(home.document, hit, image) for hit in hits if hit.node.value != image]
-    return image, places, apart
+    return image, [Place(home.document, hit, home.index, "image", hit.node.value) if spelling.same(hit.node.value, image)
+                   else _apart(home.document, hit, image) for hit in hits]
 
 
-def _beside(home: Home, rules: Linked, image: str, notes: list[str]) -> Iterator[Place]:
+def _beside(home: Home, rules: Linked, image: str) -> Found:
     for path in rules.within:
         for hit in home.find(path):
             name, equals, value = hit.node.value.partition("=") if isinstance(hit.node, yaml.ScalarNode) else ("", "", "")
             if not equals or name not in (*rules.beside, *rules.never):
                 continue
-            if name in rules.beside and value == image:
-                yield Place(home.document, hit, home.index, "setting", image)
+            if name in rules.beside and spelling.same(value, image):
+                yield Place(home.document, hit, home.index, "setting", value)
             else:
                 line = home.document.line(hit.node.start_mark.index)
-                notes.append(f"{home.file}:{line}: {name} names a second image, {value}")
+                yield Remark(kind="second-image", text=f"{home.file}:{line}: {name} names a second image, {value}")
 
 
-def _in_linked(document: Document, rules: Linked, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
+def _in_linked(document: Document, rules: Linked, image: str) -> Found:
+    yield from (Remark(kind="repeated-key", text=str(double)) for double in document.doubles.values())
     for index in range(len(document.roots)):
         for role, paths in (("image", rules.image), ("provenance", rules.provenance), ("engine", rules.engine)):
             for path in paths:
                 for hit in document.find(path, document=index):
                     if isinstance(hit.node, yaml.ScalarNode):
-                        yield from _LINKED[role](document, hit, index, image, notes, apart)
+                        yield _LINKED[role](document, hit, index, image)
 
 
-def _container(document: Document, hit: Hit, index: int, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
+def _container(document: Document, hit: Hit, index: int, image: str) -> Place | Remark:
     said = hit.node.value
-    if said == image:
-        yield Place(document, hit, index, "container", image)
-    elif is_alias(said):
-        notes.append(f"{document.file}: {show(hit.steps)} is the alias {said}; the launcher maps it")
-    else:
-        apart.append(_apart(document, hit, image))
+    if spelling.same(said, image):
+        return Place(document, hit, index, "container", said)
+    if is_alias(said):
+        return Remark(kind="alias", text=f"{document.file}: {show(hit.steps)} is the alias {said}; the launcher maps it")
+    return _apart(document, hit, image)
 
 
-def _provenance(document: Document, hit: Hit, index: int, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
-    said = hit.node.value
-    if said in (image, normal(image)):
-        yield Place(document, hit, index, "provenance", said)
-    else:
-        apart.append(_apart(document, hit, image))
+def _provenance(document: Document, hit: Hit, index: int, image: str) -> Place | Remark:
+    if spelling.form(hit.node.value, image) is None:
+        return _apart(document, hit, image)
+    return Place(document, hit, index, "provenance", hit.node.value)
 
 
-def _engine(document: Document, hit: Hit, index: int, image: str, notes: list[str], apart: list[str]) -> Iterator[Place]:
+def _engine(document: Document, hit: Hit, index: int, image: str) -> Place | Remark:
     if follows(hit.node.value, image) is False:
-        apart.append(_apart(document, hit, image))
-    else:
-        yield Place(document, hit, index, "engine", hit.node.value)
+        return _apart(document, hit, image)
+    return Place(document, hit, index, "engine", hit.node.value)
 
 
 _LINKED = {"image": _container, "provenance": _provenance, "engine": _engine}
 
 
-def _apart(document: Document, hit: Hit, image: str) -> str:
+def _apart(document: Document, hit: Hit, image: str) -> Remark:
     line = document.line(hit.node.start_mark.index)
-    return f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}; left as it is"
+    return Remark(kind="disagrees", text=f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}; "
+                                         "left as it is")

@@ -14,7 +14,7 @@ from bot.model.event import Requested
 from bot.model.ledger import Held, OpenBumps, Successor
 from bot.model.outcome import Disposition
 from bot.model.scan import Scanned
-from bot.plan import Sources, bump_id, plan
+from bot.plan import Sources, bump_id, movable, plan
 from bot.wake import scanning, sights
 from bot.wake.context import ALLOWED, Context
 
@@ -26,6 +26,7 @@ def requested(context: Context, event: Requested, reasons: tuple[str, ...] = ())
     """The bump that somebody asks for, planned; Refusal with its disposition when it may not begin. `reasons` are those for
     which its image was chosen."""
     tree, image = scanning.tree(context), event.image
+    movable(tree, context.layout, event.recipe)
     if image is None:
         line = scanning.candidate(context, tree, event.recipe)
         image, reasons = line.candidate or "", line.reasons

@@ -8,12 +8,12 @@ from datetime import timedelta
 from bot import scan as scans
 from bot.errors import Refusal
 from bot.images import reference
-from bot.layout import family
 from bot.ledger import LAST_SCAN
 from bot.model.ledger import LastScan, Snapshot
 from bot.model.scan import Scanned
 from bot.ports import Tree
-from bot.recipe.read import keys
+from bot.recipe.read import family
+from bot.recipe.shelf import Shelf
 from bot.wake import sights
 from bot.wake.context import Context
 
@@ -42,19 +42,19 @@ def due(context: Context, snapshot: Snapshot) -> bool:
 def candidates(context: Context, taken: Collection[str]) -> Iterator[tuple[Scanned, str]]:
     """Looks at every recipe, remembers it, and gives the candidates with their digests, one a family; none of the recipes
     `taken`."""
-    files, snapshot = tree(context), context.ledger.tip()
+    files, snapshot = Shelf.of(tree(context)), context.ledger.tip()
     found = scans.scan(files, context.layout, _sources(context, snapshot))
     sights.remember(context.ledger, found.looks, wake=context.wake, scanned=context.clock.now() if found.answered else None)
     digests = {reference.canonical(look.reference): look.digest for look in found.looks}
     lines = [line for line in found.lines if line.candidate is not None]
     context.narrate(f"scanned {len(found.lines)} recipes: {len(lines)} have a newer image")
-    known, done = keys(files, context.layout), set(taken)
+    done = set(taken)
     for line in lines:
         context.narrate(f"{line.recipe}: {line.image} -> {line.candidate}: {'; '.join(line.reasons)}")
         wanted = reference.parse(line.candidate or "")
         digest = wanted.digest or digests.get(reference.canonical(wanted))
         if line.recipe not in done and digest is not None:
-            done.update(family(context.layout, line.recipe, known))
+            done.update(family(files, context.layout, line.recipe))
             yield line, digest
 
 

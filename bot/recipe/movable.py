@@ -1,0 +1,93 @@
+"""Whether the images of recipes can be moved by editing this repository, and what stands in the way (CONTRACT 12.2).
+
+`edit` does what it is told and reports; `plan` and `bump` refuse. A sweep after an image that moved by half, or that the
+launcher never reads, measures the old bytes and publishes them under the new name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from bot import layout as layouts
+from bot.errors import Refusal
+from bot.layout import Layout
+from bot.ports import Tree
+from bot.recipe.shelf import Shelf
+from bot.recipe.sites import Sites, references, sites
+
+Kind = Literal["disagrees", "second-image", "outside", "launcher", "shared", "family"]
+
+HINTS: dict[Kind, str] = {
+    "disagrees": "bring its files to one image by hand first; nobody can tell which of them the published numbers are of",
+    "second-image": "move both images by hand: only a person knows which pairs fit",
+    "outside": "move it where that file is: it may name the image too, and then the job would not find its container",
+    "launcher": "change the launcher first: a sweep would measure its image and publish it under the recipe's",
+    "shared": "put the recipes into one family in the layout's `families`",
+    "family": "bring them to one image by hand, or put them in families of their own in the layout's `families`",
+}
+
+
+class Obstacle(Struct, frozen=True, kw_only=True):
+    """Why an image is not moved, and of which kind that is."""
+
+    kind: Kind
+    reason: str
+
+    @property
+    def hint(self) -> str:
+        return HINTS[self.kind]
+
+
+def obstacles(tree: Tree | Shelf, layout: Layout, family: Sequence[str]) -> tuple[Obstacle, ...]:
+    """Everything that stands in the way of moving these recipes together; BadInput and Refusal as `sites`."""
+    shelf = Shelf.of(tree)
+    found = [sites(shelf, layout, key) for key in family]
+    made = [*_images(found), *(one for at in found for one in _alone(shelf, layout, at)), *_shared(shelf, layout, found)]
+    return tuple(dict.fromkeys(made))
+
+
+def require(tree: Tree | Shelf, layout: Layout, family: Sequence[str]) -> None:
+    """Refusal with every reason, where there is one."""
+    found = obstacles(tree, layout, family)
+    if found:
+        raise Refusal("; ".join(one.reason for one in found), found[0].hint)
+
+
+def _images(found: Sequence[Sites]) -> Iterator[Obstacle]:
+    images = sorted({one.image for one in found})
+    if len(images) > 1:
+        yield Obstacle(kind="family", reason=f"the recipes of one family run different images: {', '.join(images)}")
+
+
+def _alone(shelf: Shelf, layout: Layout, one: Sites) -> Iterator[Obstacle]:
+    home = shelf.home(layout, one.key)
+    facts = {name: home.text(path) or "" for name, path in home.entry.facts.items()}
+    why = layouts.fixed(layout, facts)
+    if why is not None:
+        yield Obstacle(kind="launcher", reason=f"{one.key}: {why}")
+    for remark in one.remarks:
+        if remark.kind in ("disagrees", "second-image", "outside"):
+            yield Obstacle(kind=remark.kind, reason=remark.text)
+
+
+def _shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> Iterator[Obstacle]:
+    """A file that moves with one recipe would move under another."""
+    keys = {one.key for one in found}
+    for file, others in shared(shelf, layout, found).items():
+        yield Obstacle(kind="shared", reason=f"{file} is shared with {', '.join(others)}, outside {', '.join(sorted(keys))}")
+
+
+def shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> dict[str, list[str]]:
+    """Linked files that these recipes would edit, each with the recipes beside them that link it too."""
+    keys = {one.key for one in found}
+    touched = {place.document.file for one in found for place in one.places if place.document.file != one.file}
+    told: dict[str, list[str]] = {}
+    for key, home in shelf.homes(layout).items() if touched else ():
+        if key not in keys and home.entry.linked is not None:
+            for _, file in references(home, home.entry.linked):
+                if file in touched:
+                    told.setdefault(file, []).append(key)
+    return told
