@@ -165,8 +165,10 @@ def edit(
 @app.command(cls=takes_many("--points"))
 def matrix(
     context: Context,
-    recipes: Annotated[list[str], typer.Argument(metavar="RECIPE", help="the recipes' names")],
+    recipes: Annotated[list[str] | None, typer.Argument(metavar="RECIPE", help="the recipes' names")] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="what the smoke runs of it, in stages")] = False,
+    changed: Annotated[str | None, typer.Option(
+        "--changed", metavar="BASE", help="what runs otherwise than at this revision, of all recipes or those named")] = None,
     points: Annotated[list[str] | None, typer.Option("--points", metavar="ID...", help="these points and no others")] = None,
     eval_limit: Annotated[int | None, typer.Option("--eval-limit", metavar="N", min=1, help="at most N questions an eval")] = None,
     jobs: Annotated[bool, typer.Option("--jobs", help="as JSON for benchmark.yml: a job a point")] = False,
@@ -174,13 +176,17 @@ def matrix(
 ) -> None:
     """The points and evals of a sweep or smoke.
 
-    Several recipes make one matrix. Points are named by their ids, which `--format json` shows.
+    Several recipes make one matrix. Points are named by their ids, which `--format json` shows. With --changed a recipe's new
+    image, arguments, workload or gates count, and its comments and policy do not.
 
     Example: bumpbot matrix my-recipe --smoke --format json
+
+    Example: bumpbot matrix --changed origin/main --jobs
     """
     from bot.cli import matrix as command
 
-    command.matrix(context.obj, recipes, smoke=smoke, points=points, eval_limit=eval_limit, jobs=jobs, format_=format.value)
+    command.matrix(context.obj, recipes or (), smoke=smoke, changed=changed, points=points, eval_limit=eval_limit, jobs=jobs,
+                   format_=format.value)
 
 
 @app.command()

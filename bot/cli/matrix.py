@@ -7,30 +7,36 @@ from collections.abc import Sequence
 import msgspec
 
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.process import LocalProcess
+from bot.adapters.revision import RevisionTree
 from bot.cli.jobs import jobs_of
 from bot.cli.layouts import layout_of, tree_of
-from bot.cli.output import as_json, table
+from bot.cli.output import as_json, note, table
 from bot.cli.place import Place
-from bot.errors import BadInput, Refusal
-from bot.layout import Smoke
+from bot.errors import BadArguments, BadInput, Missing, Refusal
+from bot.layout import Layout, Smoke
 from bot.model.recipe import Point
 from bot.recipe import matrix as matrices
+from bot.recipe.changed import changed as compare
 from bot.recipe.shelf import Shelf
 
 HEADS = ("stage", "kind", "conc", "topology", "workload", "eval")
 
 
-def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, points: Sequence[str] | None, eval_limit: int | None,
-           jobs: bool, format_: str) -> None:
-    """Every point and eval of the recipes' sweep, or what their smoke runs of it, or the points named alone."""
+def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | None, points: Sequence[str] | None,
+           eval_limit: int | None, jobs: bool, format_: str) -> None:
+    """Every point and eval of the recipes' sweep, or what changed of it, or what their smoke runs of it, or the points named."""
+    if not recipes and changed is None:
+        raise BadArguments("no recipe is named", "name one, or ask for what changed: --changed BASE")
     layout, tree = layout_of(place, PackagedAssets()), Shelf(tree_of(place))
     keys = list(dict.fromkeys(recipes))
     for key in keys:
         tree.home(layout, key)
     if layout.generator == "none":
-        raise Refusal(f"the points of {', '.join(keys)} are not known: the layout names no generator",
+        raise Refusal(f"the points of {', '.join(keys) or 'its recipes'} are not known: the layout names no generator",
                       "set `generator` in the layout, or use a preset that has one")
-    found = matrices.together(tree, layout, keys)
+    found = matrices.together(tree, layout, keys) if changed is None else _changed(place, changed, tree, layout, keys)
+    keys = keys or list(dict.fromkeys(point.recipe for point in found))
     if smoke:
         rules = layout.smoke or Smoke()
         found = matrices.smoke(found, sample=rules.eval_sample, stages=rules.stages)
@@ -42,8 +48,24 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, points: Sequenc
         as_json(msgspec.to_builtins(jobs_of(found)))
     elif format_ == "json":
         as_json(msgspec.to_builtins(found))
-    else:
+    elif found or changed is None:
         _draw(found, keys, format_)
+
+
+def _changed(place: Place, base: str, tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:
+    """The points that run otherwise than at `base`, a revision of the repository."""
+    try:
+        then = RevisionTree(LocalProcess(), place.repo, base)
+    except Missing as error:
+        raise BadArguments(error.reason, error.hint) from None
+    found = compare(then, tree, layout, keys)
+    for line in found.unread:
+        note(f"note: {line}")
+    for key in found.gone:
+        note(f"note: {key} is gone since {base}")
+    if not found.points:
+        note(f"nothing that runs changed since {base}")
+    return found.points
 
 
 def only(found: Sequence[Point], ids: Sequence[str]) -> tuple[Point, ...]:

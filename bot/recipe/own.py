@@ -107,6 +107,10 @@ def _faults(recipe: OwnRecipe) -> Iterator[tuple[tuple[str | int, ...], str, str
     """What types cannot say: where, what is wrong, what to do."""
     if not recipe.workload.requests or min(recipe.workload.requests) < 1:
         yield ("workload", "requests"), "no concurrency to measure", "write `requests: {1: 8}`"
+    tasks = [gate.task for gate in recipe.evals]
+    for at, task in enumerate(tasks):
+        if task in tasks[:at]:
+            yield ("evals", at, "task"), f"{task} gates twice", "keep one: results of both would bear one name"
     for place, reason, hint in policies.faults(recipe.policy):
         yield ("policy", *place), reason, hint
 
@@ -127,8 +131,28 @@ def points(recipe: OwnRecipe) -> tuple[Point, ...]:
 
 def topology(recipe: OwnRecipe) -> str:
     """`TP4/EP4`, from the serving arguments that name a width."""
-    widths = {name: recipe.serve.args[name] for name in ("tp", "pp", "dp", "ep") if recipe.serve.args.get(name) not in (None, 1)}
-    return "/".join(f"{name.upper()}{width}" for name, width in widths.items()) or "TP1"
+    widths = {name: width for name in _WIDTHS if (width := _width(recipe, name)) not in (None, 1, False)}
+    return "/".join(name.upper() if width is True else f"{name.upper()}{width}" for name, width in widths.items()) or "TP1"
+
+
+def measured(recipe: OwnRecipe, point: Point) -> tuple[object, ...]:
+    """What decides a point's result and stands in no identity: requests and repeats; of an eval, the metric it is judged by."""
+    if point.eval is not None:
+        return tuple(gate.filtered for gate in recipe.evals if gate.task == point.eval.task)
+    return recipe.workload.requests[point.concurrency], recipe.workload.repeats, recipe.gates.failed_requests
+
+
+# The same width as each engine's command line calls it.
+_WIDTHS = {
+    "tp": ("tp", "tp-size", "tensor-parallel-size", "tp_size", "tensor_parallel_size"),
+    "pp": ("pp", "pp-size", "pipeline-parallel-size", "pp_size", "pipeline_parallel_size"),
+    "dp": ("dp", "dp-size", "data-parallel-size", "dp_size", "data_parallel_size"),
+    "ep": ("ep", "ep-size", "expert-parallel-size", "enable-expert-parallel", "ep_size", "enable_expert_parallel"),
+}
+
+
+def _width(recipe: OwnRecipe, name: str) -> Scalar:
+    return next((recipe.serve.args[word] for word in _WIDTHS[name] if word in recipe.serve.args), None)
 
 
 def _point(recipe: OwnRecipe, conc: int, gate: EvalSpec | None) -> Point:

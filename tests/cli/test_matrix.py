@@ -6,10 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bot.adapters.assets import PackagedAssets
+from bot.cli.jobs import jobs_of
 from bot.cli.layouts import named
+from bot.errors import BadInput
+from bot.model.recipe import Point
 from tests.cli import worlds
 from tests.cli.shell import Done, bumpbot
 
@@ -128,8 +132,11 @@ class TestJobs:
 
     def test_that_would_upload_under_one_name_are_refused(self, repo: Path) -> None:
         gate = "{task: gsm8k, threshold: 0.9}"
-        done = asked(recipe(repo, gate, f"{gate}, {gate}"), "toy", "--jobs")
-        assert done.code == 1 and "two points would upload eval_toy_conc16_gsm8k" in done.line
+        done = asked(recipe(repo, gate, f"{gate}, {gate.replace('0.9', '0.8')}"), "toy", "--jobs")
+        assert done.code == 1 and "toy.yaml:8: evals.1.task: gsm8k gates twice: keep one" in done.line
+        one = msgspec.convert(told(recipe(repo, f", {gate.replace('0.9', '0.8')}", ""), "toy")[0], Point)
+        with pytest.raises(BadInput, match="two points would upload bench_toy_conc1"):
+            jobs_of([one, one])
 
     def test_are_at_most_as_many_as_github_starts(self, repo: Path) -> None:
         many = ", ".join(f"{conc}: 8" for conc in range(1, 258))
