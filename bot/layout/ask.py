@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from bot.layout.globs import matches
 from bot.layout.records import Hardware, Layout
 from bot.model import rules as facts
 from bot.model.policy import Wanted
 
 _NO_HARDWARE = Hardware()
 _GITHUB = "https://github.com/"
+WORKFLOWS = ".github/workflows/"
 
 
 def hardware(layout: Layout, runner: str) -> Hardware:
@@ -58,14 +59,14 @@ def family(layout: Layout, key: str, keys: Iterable[str], alike: Callable[[str],
 def fixed(layout: Layout, facts: Mapping[str, str]) -> str | None:
     """Why a recipe with these facts runs an image of its launcher's own; None where it runs what its files say."""
     fitting = (entry for entry in layout.fixed
-               if all(_globbed(glob, facts.get(name, ""), "/") for name, glob in entry.where.items()))
+               if all(matches(glob, facts.get(name, "")) for name, glob in entry.where.items()))
     return next((entry.why for entry in fitting), None)
 
 
 def wanted(layout: Layout, key: str, own: Wanted | None = None) -> Wanted:
     """How a recipe's image moves: as its own file says, then `policies` (a name before the globs that fit it, a longer glob
     before a shorter one), then `policy`."""
-    fitting = [name for name in layout.policies if name == key or _globbed(name, key, "/")]
+    fitting = [name for name in layout.policies if name == key or matches(name, key)]
     fitting.sort(key=lambda name: (name != key, -len(name), name))
     found = own or Wanted()
     for under in (*(layout.policies[name] for name in fitting), layout.policy):
@@ -86,15 +87,19 @@ def rules(layout: Layout, *, branch: str) -> facts.Rules:
         handoff=layout.handoff, hosts=layout.publish.hosts, repository=layout.repository)
 
 
+def editable(layout: Layout, file: str) -> bool:
+    """Whether a bump may change this file: a recipe file, a linked one, the changelog, or one that a repair may change. Never a
+    workflow: the App has no permission for them (SECURITY 2), and a push that holds one is refused whole."""
+    globs = [glob for entry in layout.recipes for glob in entry.globs]
+    folders = [root.folder for entry in layout.recipes if entry.linked for root in entry.linked.roots]
+    return not file.startswith(WORKFLOWS) and (
+        any(matches(glob, file) for glob in globs) or any(folder and file.startswith(folder) for folder in folders)
+        or (layout.changelog is not None and file == layout.changelog.file)
+        or any(matches(glob, file) for glob in layout.scope.files))
+
+
 def in_scope(layout: Layout, file: str, path: Sequence[str | int]) -> bool:
     """Whether a repair may change this key of this file: both must be named, and nothing named means nothing allowed."""
     key = ".".join(map(str, path))
-    return (any(_globbed(glob, file, "/") for glob in layout.scope.files)
-            and any(_globbed(glob, key, ".") for glob in layout.scope.keys))
-
-
-def _globbed(glob: str, text: str, separator: str) -> bool:
-    """`*` stays within one step, `**` crosses them."""
-    step = f"[^{re.escape(separator)}]*"
-    pattern = ".*".join(step.join(map(re.escape, part.split("*"))) for part in glob.split("**"))
-    return re.fullmatch(pattern, text) is not None
+    return (any(matches(glob, file) for glob in layout.scope.files)
+            and any(matches(glob, key, ".") for glob in layout.scope.keys))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bot.errors import Refusal
-from bot.layout.records import Layout
+from bot.layout import Layout, editable
 from bot.model.recipe import Edit, Site
 from bot.ports import Tree
 from bot.recipe import diff, engine, movable, spelling, splice
@@ -48,9 +48,16 @@ def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: st
                 change = splice.Change(hit=place.hit, needle=place.needle, text=text, document=place.index)
                 plans[place.document.file][span] = (place.document, change)
     files = {file: _rewritten(plan) for file, plan in sorted(plans.items())}
+    _refuse_outside(layout, files)
     before = {file: shelf.read(file) or b"" for file in files}
     return Edit(files=files, sites=tuple(moved.values()), diff=diff.unified(before, files),
                 findings=tuple(dict.fromkeys(findings)))
+
+
+def _refuse_outside(layout: Layout, files: Iterable[str]) -> None:
+    for file in files:
+        if not editable(layout, file):
+            raise Refusal(f"{file} is not to be edited by a bump", "no workflow ever is; other files must stand in the layout")
 
 
 def _rewritten(plan: dict[tuple[int, int], tuple[Document, splice.Change]]) -> bytes:

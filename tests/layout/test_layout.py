@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from bot.errors import BadInput
-from bot.layout import Layout, family, hardware, load, platform, resolve, rules, schema, source_of
+from bot.layout import Layout, editable, family, hardware, load, platform, resolve, rules, schema, source_of
+from bot.layout.globs import matches
 
 PRESETS = {path.stem: path.read_text() for path in (Path(__file__).parents[2] / "bot" / "layout" / "presets").glob("*.yml")}
 PLAIN = """version: 1
@@ -137,3 +138,26 @@ class TestQuestions:
 
     def test_the_schema_is_json(self) -> None:
         assert json.loads(json.dumps(schema()))["$ref"]
+
+
+class TestWhatABumpMayEdit:
+    @pytest.mark.parametrize(("file", "may"), [
+        ("configs/nvidia-master.yaml", True), (".github/configs/amd-master.yaml", True), ("perf-changelog.yaml", True),
+        ("benchmarks/multi_node/srt-slurm-recipes/vllm/a.yaml", True), ("runners/launch_gb200-nv.sh", False),
+        ("configs/deprecated/nvidia-master.yaml", False), ("utils/matrix_logic/validation.py", False),
+        (".github/workflows/run-sweep.yml", False), ("README.md", False)])
+    def test_of_a_guest_is_recipes_linked_files_and_the_changelog(self, inferencex: Layout, file: str, may: bool) -> None:
+        assert editable(inferencex, file) is may
+
+    def test_is_never_a_workflow_whatever_the_layout_says(self) -> None:
+        wide = resolve('recipes: [{files: ["**"]}]\nscope: {files: ["**"], keys: ["**"]}\n', PRESETS)
+        assert editable(wide, "a/b.yaml") and not editable(wide, ".github/workflows/ci.yml")
+
+
+class TestGlobs:
+    @pytest.mark.parametrize(("glob", "text", "separator", "fits"), [
+        ("*.image", "k1.image", ".", True), ("*.image", "a.b.image", ".", False), ("a.**", "a.b.c", ".", True),
+        ("**.image", "a.b.image", ".", True), ("recipes/*.yaml", "recipes/a.yaml", "/", True), ("**/a.sh", "a.sh", "/", True),
+        ("a?c", "abc", "/", True), ("a?c", "a/c", "/", False), ("{x,y}-*", "y-1", "/", True), ("a+b", "aab", "/", False)])
+    def test_are_of_one_kind(self, glob: str, text: str, separator: str, fits: bool) -> None:
+        assert matches(glob, text, separator) is fits

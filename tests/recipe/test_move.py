@@ -104,6 +104,14 @@ class TestLinkedFiles:
                          "vllm/vllm-openai:v0.22.0")
         assert sorted(made.files) == [f"{ROOT}a.yaml", f"{ROOT}b.yaml", "configs/amd-master.yaml"]
 
+    def test_a_variant_that_names_the_image_again_moves_too(self, make_tree: Any, inferencex: Layout) -> None:
+        image = "vllm/vllm-openai:v0.20.1"
+        linked = (f"base:\n  model: {{ container: {image} }}\noverride_x:\n  model:\n    container: '{image}'\n"
+                  f"zip_override_y:\n  model:\n    container: [{image}, dynamo-vllm, \"{image}\"]\n")
+        tree = tree_of(make_tree, {"configs/amd-master.yaml": master(image), f"{ROOT}a.yaml": linked})
+        made = edit.move(tree, inferencex, ["k1"], "vllm/vllm-openai:v0.22.0")
+        assert made.files[f"{ROOT}a.yaml"].decode() == linked.replace("v0.20.1", "v0.22.0")
+
     def test_a_second_image_in_the_settings_stays_unless_it_is_the_same(self, make_tree: Any, inferencex: Layout) -> None:
         image, other = "ghcr.io/tile-ai/tilert:1", "vllm/vllm-openai:v0.26.0"
         text = master(image, PREFILL_IMAGE=other, CLIENT_IMAGE=image)
@@ -148,6 +156,12 @@ class TestRefusals:
         tree = tree_of(make_tree, {f"configs/{maker}-master.yaml": "k1: {image: a/b:1}\n" for maker in ("amd", "nvidia")})
         with pytest.raises(BadInput, match="stands in configs/amd-master.yaml too"):
             edit.move(tree, inferencex, ["k1"], "a/b:2")
+
+    def test_a_workflow_is_never_edited(self, make_tree: Any) -> None:
+        layout = load('version: 1\nrecipes: [{files: [".github/**"]}]\n')
+        tree = tree_of(make_tree, {".github/workflows/ci.yml": "name: ci\nimage: a/b:1\n"})
+        with pytest.raises(Refusal, match=r"\.github/workflows/ci\.yml is not to be edited by a bump"):
+            edit.move(tree, layout, ["ci"], "a/b:2")
 
     def test_one_bad_file_leaves_all_files_as_they_were(self, make_tree: Any, inferencex: Layout) -> None:
         text = master("a/b:1", EVAL_CONFIG_FILE="recipes/b.yaml")
