@@ -24,7 +24,7 @@ from bot.layout import Layout
 from bot.model.image import Reference
 from bot.model.recipe import Edit, Recipe, Scope
 from bot.recipe import edit as edits
-from bot.recipe import scope
+from bot.recipe import own, scope
 from bot.recipe.mentions import mentions
 from bot.recipe.read import family as family_of
 from bot.recipe.read import policy, read
@@ -45,9 +45,9 @@ def layout_check(place: Place, file: Path | None) -> None:
                f"{_counted(len(found.allow), 'repository', 'repositories')} of images allowed")
 
 
-def layout_schema() -> None:
-    """The JSON Schema of a layout file."""
-    as_json(layouts.schema())
+def layout_schema(*, recipe: bool) -> None:
+    """The JSON Schema of a layout file, or of an own recipe's."""
+    as_json(own.schema() if recipe else layouts.schema())
 
 
 def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: str) -> None:

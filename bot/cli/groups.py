@@ -48,14 +48,16 @@ def layout_check(
 
 
 @layout.command("schema")
-def layout_schema() -> None:
+def layout_schema(
+    recipe: Annotated[bool, typer.Option("--recipe", help="of one of bumpbot's own recipe files instead")] = False,
+) -> None:
     """The JSON Schema of a layout file, for editors.
 
     Example: bumpbot layout schema > bumpbot.schema.json
     """
     from bot.cli import files
 
-    files.layout_schema()
+    files.layout_schema(recipe=recipe)
 
 
 @tags.command("compare")

@@ -131,7 +131,7 @@ def points(recipe: OwnRecipe) -> tuple[Point, ...]:
 
 def topology(recipe: OwnRecipe) -> str:
     """`TP4/EP4`, from the serving arguments that name a width."""
-    widths = {name: width for name in _WIDTHS if (width := _width(recipe, name)) not in (None, 1, False)}
+    widths = {name: width for name in _WIDTHS if (width := _width(recipe, name)) is True or width not in (None, 0, 1)}
     return "/".join(name.upper() if width is True else f"{name.upper()}{width}" for name, width in widths.items()) or "TP1"
 
 

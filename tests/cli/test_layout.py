@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
+from bot.recipe import own
 from bot.strict import parse
 from tests.cli import worlds
 from tests.cli.shell import bumpbot
@@ -61,6 +62,9 @@ class TestSchema:
         good, _ = parse(worlds.LAYOUT.format(name=worlds.NAME), file="x")
         assert schema.is_valid(good)
         assert not schema.is_valid({**good, "foo": 1})
+
+    def test_of_an_own_recipe_is_another(self) -> None:
+        assert bumpbot("layout", "schema", "--recipe").json == own.schema() != bumpbot("layout", "schema").json
 
 
 class TestWhichLayout:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
+import yaml
 
 from bot.errors import BadInput
 from bot.recipe import own
@@ -34,3 +38,36 @@ class TestTheMetricOfAGate:
         data = SHIPPED[0].read_text().replace("exact_match,strict-match", "exact_match,strict-mtach").encode()
         with pytest.raises(BadInput, match=r"r.yaml:19: evals.0.strict-mtach: unknown key"):
             own.load(data, "r.yaml")
+
+
+class TestTheSchema:
+    def test_takes_what_ships_and_no_unknown_key(self) -> None:
+        schema = jsonschema_rs.validator_for(own.schema())
+        plain = json.loads(json.dumps(yaml.safe_load(SHIPPED[0].read_text().replace("exact_match,strict-match", '"exact_match"'))))
+        assert schema.is_valid(plain)
+        assert not schema.is_valid({**plain, "foo": 1}) and not schema.is_valid({**plain, "serve": {"arguments": {}}})
+
+    @pytest.mark.parametrize(("old", "new", "told"), [
+        ("engine: {name: sglang,", "engine: {name: sglang, version: 1,", "engine"),
+        ("gpus: 4,", "gpus: 0,", "hardware.gpus"), ("gpus: 4,", "gpus: many,", "hardware.gpus"),
+        ("output: 256,", "output: 256, input: -1,", "workload.input"), ("repeats: 3", "repeats: 0", "workload.repeats"),
+        ("1: 8,", "one: 8,", "workload.requests"), ("1: 8,", "1: 0,", "workload.requests"),
+        ("threshold: 0.90", "threshold: 90", "evals"), ("failed_requests: 0.10", "failed-requests: 0.10", "gates"),
+        ("channel: stable", "channel: weekly", "policy.channel"), ("image: lmsysorg", "image: \nold: lmsysorg", "image"),
+        ("tp: 4\n", "tp: [4]\n", "serve.args"), ("name: glm", "name: a/glm", "name"), ("requests: {1: 8, 16: 32, 64: 256, 128: 512}", "requests: {}",
+                                                                          "workload.requests")])
+    def test_tells_file_line_and_key_of_what_does_not_hold(self, old: str, new: str, told: str) -> None:
+        text = SHIPPED[0].read_text()
+        assert old in text
+        with pytest.raises(BadInput) as caught:
+            own.load(text.replace(old, new, 1).encode(), "r.yaml")
+        assert re.match(rf"r\.yaml:\d+: \S*{re.escape(told)}", str(caught.value)), str(caught.value)
+
+
+class TestTheTopology:
+    @pytest.mark.parametrize(("args", "said"), [
+        ("tp: 4\n    ep: 4", "TP4/EP4"), ("tensor-parallel-size: 8", "TP8"), ("tp-size: 2\n    dp-size: 2", "TP2/DP2"),
+        ("tensor-parallel-size: 4\n    enable-expert-parallel: true", "TP4/EP"), ("pipeline-parallel-size: 2", "PP2"), ("x: 1", "TP1")])
+    def test_is_read_from_the_words_of_each_engine(self, args: str, said: str) -> None:
+        text = SHIPPED[0].read_text().replace("tp: 4\n    ep: 4", args)
+        assert own.topology(own.load(text.encode(), "r.yaml")) == said
