@@ -19,6 +19,9 @@ _IMAGE = re.compile(
     r"(?:[A-Za-z0-9.-]+(?::\d+)?[/#])?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z")
 
+# What an edit could be thought to have moved.
+_STAYS = ("disagrees", "outside", "second-image")
+
 
 def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: str) -> Edit:
     """The edit that puts `image_text`, exactly as written, at every site of the recipes named.
@@ -80,7 +83,7 @@ def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | No
 
 
 def _told(one: Sites, image: str) -> list[str]:
-    told = [remark.text for remark in one.remarks]
+    told = [f"{remark.text}; it stays" if remark.kind in _STAYS else remark.text for remark in one.remarks]
     if ("#" in one.image) != ("#" in image) and spelling.docker(one.image).split("/")[0] == spelling.docker(image).split("/")[0]:
         told.append(f"{one.key}: {one.image} and {image} write the registry differently; launchers look the text up as it is")
     return told

@@ -50,10 +50,13 @@ def obstacles(tree: Tree | Shelf, layout: Layout, family: Sequence[str]) -> tupl
 
 
 def require(tree: Tree | Shelf, layout: Layout, family: Sequence[str]) -> None:
-    """Refusal with every reason, where there is one."""
+    """Refusal where something does: the first reason of each kind, and what to do about the first."""
     found = obstacles(tree, layout, family)
     if found:
-        raise Refusal("; ".join(one.reason for one in found), found[0].hint)
+        kinds = {one.kind: one for one in reversed(found)}
+        more = len(found) - len(kinds)
+        told = "; ".join(one.reason for one in found if one is kinds[one.kind])
+        raise Refusal(f"{told}; and {more} more like these" if more else told, found[0].hint)
 
 
 def _images(found: Sequence[Sites]) -> Iterator[Obstacle]:

@@ -69,16 +69,20 @@ def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
     home = shelf.home(layout, key)
     image, found = _own(home)
     linked: dict[str, Document] = {}
+    outside: list[str] = []
     if home.entry.linked is not None:
         rules = home.entry.linked
         found += _beside(home, rules, image)
         for text, file in references(home, rules):
             document = shelf.document(file) if file else None
             if document is None:
-                found.append(Remark(kind="outside", text=f"{key}: {text} names a file outside this repository; it is not edited"))
+                outside.append(text)
             elif document.file not in linked:
                 linked[document.file] = document
                 found += _in_linked(document, rules, image)
+    if outside:
+        more = f" and {len(outside) - 1} more name files" if len(outside) > 1 else " names a file"
+        found.append(Remark(kind="outside", text=f"{key}: {outside[0]}{more} outside this repository"))
     places = tuple(one for one in found if isinstance(one, Place))
     remarks = dict.fromkeys(one for one in found if isinstance(one, Remark))
     return Sites(key=key, file=home.file, image=image, places=places, linked=tuple(linked), remarks=tuple(remarks))
@@ -169,5 +173,4 @@ _LINKED = {"image": _container, "provenance": _provenance, "engine": _engine}
 
 def _apart(document: Document, hit: Hit, image: str) -> Remark:
     line = document.line(hit.node.start_mark.index)
-    return Remark(kind="disagrees", text=f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}; "
-                                         "left as it is")
+    return Remark(kind="disagrees", text=f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}")

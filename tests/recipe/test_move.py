@@ -131,7 +131,7 @@ class TestLinkedFiles:
 
     def test_files_outside_the_repository_are_told(self, make_tree: Any, inferencex: Layout) -> None:
         made = edit.move(tree_of(make_tree, {"configs/nvidia-master.yaml": master("a/b:1")}), inferencex, ["k1"], "a/b:2")
-        assert made.findings == ("k1: CONFIG_FILE=recipes/a.yaml names a file outside this repository; it is not edited",)
+        assert made.findings == ("k1: CONFIG_FILE=recipes/a.yaml names a file outside this repository; it stays",)
 
     @pytest.mark.parametrize(("text", "path"), [
         ("recipes/vllm/a.yaml", f"{ROOT}vllm/a.yaml"), ("recipes/a.yaml:zip_override_x[1]", f"{ROOT}a.yaml"),
