@@ -20,7 +20,7 @@ _IMAGE = re.compile(
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z")
 
 # What an edit could be thought to have moved.
-_STAYS = ("disagrees", "outside", "second-image")
+_STAYS = ("disagrees", "version", "outside", "second-image")
 
 
 def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: str) -> Edit:

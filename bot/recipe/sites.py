@@ -24,7 +24,7 @@ from bot.recipe.engine import follows
 from bot.recipe.shelf import Home, Shelf
 
 Role = Literal["image", "container", "provenance", "engine", "setting"]
-Kind = Literal["disagrees", "alias", "second-image", "outside", "repeated-key"]
+Kind = Literal["disagrees", "version", "alias", "second-image", "outside", "repeated-key"]
 
 
 class Place(Struct, frozen=True):
@@ -164,13 +164,13 @@ def _provenance(document: Document, hit: Hit, index: int, image: str) -> Place |
 
 def _engine(document: Document, hit: Hit, index: int, image: str) -> Place | Remark:
     if follows(hit.node.value, image) is False:
-        return _apart(document, hit, image)
+        return _apart(document, hit, image, kind="version")
     return Place(document, hit, index, "engine", hit.node.value)
 
 
 _LINKED = {"image": _container, "provenance": _provenance, "engine": _engine}
 
 
-def _apart(document: Document, hit: Hit, image: str) -> Remark:
+def _apart(document: Document, hit: Hit, image: str, kind: Kind = "disagrees") -> Remark:
     line = document.line(hit.node.start_mark.index)
-    return Remark(kind="disagrees", text=f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}")
+    return Remark(kind=kind, text=f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}")

@@ -37,6 +37,11 @@ class TestARecipeIsMoved:
         text, linked = master("nvcr.io/nvidia/a/b:1"), "model:\n  container: nvcr.io#nvidia/a/b:1\n"
         assert kinds(guest(make_tree, text, linked), inferencex) == []
 
+    def test_when_a_written_version_is_an_older_ones(self, make_tree: Any, inferencex: Layout) -> None:
+        """An image whose tag states no version leaves the written one behind: that must not end all later bumps."""
+        linked = f"{LINKED}identity:\n  frameworks:\n    vllm: 0.19.0\n"
+        assert kinds(guest(make_tree, linked=linked), inferencex) == []
+
 
 class TestARecipeIsRefused:
     def test_when_its_files_disagree_already(self, make_tree: Any, inferencex: Layout) -> None:
