@@ -58,14 +58,21 @@ def plan_of(wanted: Wanted) -> repairs.RepairPlan:
 
 
 def _again(context: Context, bump: Bump, tip: str, both: Sequence[str]) -> Changes:
-    """Our edits made on the files of `tip`: those of `both` in which our recipes come to say what they say on our head."""
+    """Our edits made on the files of `tip`: those of `both` in which main left our recipes as they were, or as we want them,
+    and in which they come to say what they say on our head."""
     keys = [recipe.key for recipe in bump.subject.family]
+    head, base = bump.head or "", bump.memory.heads[-1].contains_base or ""
     try:
         made = dict(edit.move(context.tree(tip), context.layout, keys, bump.subject.candidate.text).files)
         for wanted in bump.memory.applied:
             made |= repairs.apply(plan_of(wanted), {file: _text(context, made, tip, file) for file in wanted.files})
-        return {file: text for file in both if (text := _text(context, made, tip, file))
-                and _says(text, file, keys) == _says(context.git.read(bump.head or "", file) or b"", file, keys)}
+        again: Changes = {}
+        for file in both:
+            was, want, theirs = (_says(context.git.read(oid, file) or b"", file, keys) for oid in (base, head, tip))
+            text = _text(context, made, tip, file)
+            if theirs in (was, want) and _says(text, file, keys) == want:
+                again[file] = text
+        return again
     except (BadInput, Refusal):
         return {}  # what cannot be edited there as it was here is a person's to settle
 
