@@ -20,7 +20,7 @@ _MOVED = (" ", "*")
 # The server's words when somebody else moved first; any other rejection is a rule of the server.
 _RACE = re.compile(r"non-fast-forward|fetch first|cannot lock ref|failed to (?:lock|update ref)|"
                    r"already exists|stale info")
-_UNSURE = re.compile(r"failed to report|remote failure|unpacker error")
+_UNSURE = re.compile(r"failed to report|remote failure|unpacker error|[Ii]nternal [Ss]erver [Ee]rror")
 Listing = Mapping[str, tuple[str, str]]
 
 
@@ -100,7 +100,7 @@ class CommandGit:
             flag, _, rest = line.partition("\t")
             names, _, summary = rest.partition("\t")
             if len(flag) == 1 and names.endswith(f":{ref}"):
-                return self._moved(branch, oid, flag, summary, code)
+                return self._moved(branch, oid, flag, summary, code, err)
         raise meaning("push", err)
 
     def contains(self, oid: str, ancestor: str) -> bool:
@@ -132,14 +132,15 @@ class CommandGit:
             return
         raise meaning("fetch", err)
 
-    def _moved(self, branch: str, oid: str, flag: str, summary: str, code: int) -> bool:
+    def _moved(self, branch: str, oid: str, flag: str, summary: str, code: int, err: bytes) -> bool:
         if flag in _MOVED and code == 0:
             self._git.run("update-ref", f"refs/remotes/origin/{branch}", oid)
             return True
         if flag == "!" and _UNSURE.search(summary):
             raise meaning("push", summary.encode())
         if flag == "!" and "[rejected]" not in summary and not _RACE.search(summary):
-            raise Refusal(f"the repository refuses a push to {branch}: {meaning('push', summary.encode()).reason}",
+            told = "; ".join(line for line in (summary, *_told(err)) if line)
+            raise Refusal(f"the repository refuses a push to {branch}: {meaning('push', told.encode()).reason}",
                           "look at the branch's rules and at the account's rights")
         return False
 
@@ -214,6 +215,13 @@ class CommandGit:
         told = "".join(f"{row}\0" for row in rows).encode()
         self._git.run("update-index", "-z", "--index-info", stdin=told, env=index)
         return self._git.run("write-tree", "--missing-ok", env=index).decode().strip()
+
+
+def _told(err: bytes) -> list[str]:
+    """What the server says about a push, beside the one word that it gives as the reason (`hook declined`)."""
+    lines = (line.removeprefix("remote:").strip() for line in err.decode("utf-8", "replace").splitlines()
+             if line.startswith("remote:"))
+    return [line for line in lines if line][:3]
 
 
 def _check_changes(listing: Listing, changes: Mapping[str, bytes | None]) -> None:

@@ -15,6 +15,7 @@ from bot.cli.writing import write_all
 from bot.errors import BadInput, Refusal
 from bot.layout import Changelog
 from bot.recipe import changelog, diff
+from bot.recipe.carried import Side, carry
 from bot.recipe.changelog import Entry
 from bot.recipe.document import Document, value
 
@@ -47,18 +48,16 @@ def check(place: Place, base: Path, head: Path, link: str | None) -> None:
 
 
 def sync(place: Place, main: Path, head: Path, *, write: bool) -> None:
-    """Main's bytes with the entry that only HEAD has at their end: on stdout, or in HEAD's place."""
+    """Main's bytes with the entries that only HEAD has at their end: on stdout, or in HEAD's place."""
     style = style_of(place)
-    ours, theirs = content(head, FILE_HINT), content(main, FILE_HINT)
-    fresh = _fresh(ours, theirs, style, head, main)
-    if fresh is None:
+    ours, theirs = (Side.read(content(file, FILE_HINT), str(file), style) for file in (head, main))
+    made = carry(theirs, ours, style)
+    if made is None:
         note(f"{head} holds no entry that {main} lacks; {main} stays as it is")
-        made = theirs
-    else:
-        made = changelog.sync(theirs, fresh, style)
+        made = theirs.data
     if not write:
         typer.echo(made, nl=False)
-    elif made != ours:
+    elif made != ours.data:
         write_all(head.parent, {head.name: made})
         note(f"written: {head}")
 
@@ -76,25 +75,6 @@ def style_of(place: Place) -> Changelog:
     if style is None:
         raise Refusal("this layout has no changelog", "set `changelog` in the layout")
     return style
-
-
-def _fresh(ours: bytes, theirs: bytes, style: Changelog, head: Path, main: Path) -> Entry | None:
-    """The one entry that the branch added. More than one is another change, and a person must say what is right."""
-    known = _entries(theirs, str(main))
-    fresh = [entry for entry in _entries(ours, str(head)) if entry not in known]
-    if not fresh:
-        return None
-    if len(fresh) > 1:
-        raise BadInput(f"{len(fresh)} entries are not in {main}", "a bump adds one: mend the others by hand", file=str(head))
-    entry = fresh[0]
-    named = {style.keys, style.description, style.link, *([style.scenarios] if style.scenarios else [])}
-    if other := sorted(map(str, entry.keys() - named)):
-        raise BadInput(f"the new entry has the field {other[0]}", "carry it over by hand", file=str(head), key=other[0])
-    lists = [entry.get(name) if name else [] for name in (style.keys, style.description, style.scenarios)]
-    if not all(isinstance(found, list) and all(isinstance(item, str) for item in found) for found in lists if found is not None):
-        raise BadInput("the new entry's fields are no lists of texts", "compare it with its neighbours", file=str(head))
-    return Entry(keys=tuple(lists[0] or ()), description=tuple(lists[1] or ()), scenarios=tuple(lists[2] or ()),
-                 link=str(entry.get(style.link) or ""))
 
 
 def _entries(data: bytes, file: str) -> list[dict[str, Any]]:

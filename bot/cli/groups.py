@@ -124,12 +124,13 @@ def changelog_check(
 def changelog_sync(
     context: Context,
     main: Annotated[Path, typer.Argument(metavar="MAIN", help="the default branch's file as it is now")],
-    head: Annotated[Path, typer.Argument(metavar="HEAD", help="the branch's file, with one entry more")],
+    head: Annotated[Path, typer.Argument(metavar="HEAD", help="the branch's file, with entries of its own")],
     write: Annotated[bool, typer.Option("--write", help="write the result over HEAD")] = False,
 ) -> None:
-    """MAIN's bytes with HEAD's own entry appended again.
+    """MAIN's bytes with HEAD's own entries appended again.
 
-    Two branches always conflict at the end of this file; its lines are never merged.
+    Two branches always conflict at the end of this file; its lines are never merged. An entry in the house's style stays byte for
+    byte as HEAD has it, and a link that MAIN corrected is MAIN's.
 
     Example: bumpbot changelog sync main.yaml head.yaml > perf-changelog.yaml
     """

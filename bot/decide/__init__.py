@@ -7,6 +7,7 @@ from typing import assert_never
 from bot.decide import changelog, ending, opening, orders, smoke, sweep
 from bot.decide.asked import assumed
 from bot.decide.phase import (
+    Barred,
     Blocked,
     ChangelogDue,
     Finishing,
@@ -69,6 +70,8 @@ def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:
             return changelog.due(bump, sync=sync)
         case Blocked():
             return ending.blocked(bump)
+        case Barred(by):
+            return ending.barred(bump, by)
         case SmokeDue() | Smoking() | SmokeBroken():
             return _smoke(bump, phase)
         case SweepDue() | Sweeping() | SweepBroken() | RepeatDue() | Repeating() | RepeatBroken() | Swept():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bot.decide import report
 from bot.decide.people import sweep_labels, taken_by_person
 from bot.decide.progress import sweep_slot
@@ -16,6 +18,11 @@ from bot.model.text import Text
 CONFLICT = Text("The head conflicts with the default branch outside the changelog; only a maintainer can say which text is right.",
                 "该分支与默认分支在变更日志以外存在冲突，只有维护者能判断应保留哪一份内容。")
 
+BROKEN = Text("The changelog of the default branch breaks its own rules, so nothing may be appended to it; a maintainer must mend "
+              "it there first.", "默认分支的变更日志不符合其自身规则，因此不能在其后追加条目，须先由维护者在默认分支上修正。")
+REFUSED = Text("The repository refused the commit that holds the changelog entry: by a rule for this branch, or for a permission "
+               "that the bot lacks. An operator must look at both.",
+               "仓库拒绝了包含变更日志条目的提交：该分支设有规则，或机器人缺少权限。需由运维人员检查这两项。")
 PUSHED_AGAIN = Text("The tag {0} was pushed again while it was under test: it held {1}, and it holds {2} now.",
                     "标签 {0} 在测试期间被重新推送：原先指向 {1}，现在指向 {2}。")
 OVERRUN = Text("The runs hold more GPU-hours than the cap of this bump allows, so what still ran was stopped.",
@@ -53,6 +60,13 @@ def overrun(bump: Bump, run: Run) -> tuple[Action, ...]:
 def blocked(bump: Bump) -> tuple[Action, ...]:
     """A conflict outside the changelog is a question of what the recipe should say; that is not ours to answer."""
     return end(bump, Outcome.UNCERTAIN, Cause.NONE, why=CONFLICT)
+
+
+def barred(bump: Bump, by: Literal["changelog", "repository"]) -> tuple[Action, ...]:
+    """Where our entry cannot go no sweep can start, and trying again at each wake changes nothing: whose matter it is, is told."""
+    if by == "changelog":
+        return end(bump, Outcome.UNCERTAIN, Cause.NONE, why=BROKEN)
+    return end(bump, Outcome.READINESS_BLOCKED, Cause.NONE, why=REFUSED)
 
 
 def finishing(bump: Bump, ended: Ended) -> tuple[Action, ...]:

@@ -19,6 +19,7 @@ from bot.decide.answer import again
 from bot.decide.asked import assumed, remembered
 from bot.decide.people import held, needs_approval, taken_by_person
 from bot.decide.phase import (
+    Barred,
     Blocked,
     ChangelogDue,
     Phase,
@@ -135,8 +136,8 @@ def _smoke(bump: Bump, order: Order) -> Reply:
     if remembered(bump.memory, order):
         later = isinstance(phase, SmokeDue) and not _smoke_today(bump, phase)
         return Reply(result="smoke-tomorrow" if later else "smoke-again")
-    if isinstance(phase, Blocked):
-        return Reply(result="blocked", mark="-1")
+    if isinstance(phase, (Blocked, Barred)):
+        return Reply(result="blocked" if isinstance(phase, Blocked) else "barred", mark="-1")
     if isinstance(phase, SWEPT) or starting(bump):
         return Reply(result="sweep-stands", mark="-1")
     if isinstance(phase, Smoking) or (isinstance(phase, SmokeDue) and _under_way(bump, phase)):
@@ -168,8 +169,8 @@ def _sweep(bump: Bump, order: Order) -> Reply:
     facts = () if kept else (Remember(fact=Approval(by=order.by, at=order.at, comment=order.comment)),)
     after = assumed(bump, facts)
     phase = phase_of(after)
-    if isinstance(phase, Blocked):
-        return Reply(result="blocked", mark="-1")
+    if isinstance(phase, (Blocked, Barred)):
+        return Reply(result="blocked" if isinstance(phase, Blocked) else "barred", mark="-1")
     if isinstance(phase, Sweeping) and (held(bump) or kept):  # it was being stopped for a label taken off, and goes on
         return Reply(result="sweep-running", facts=facts)
     stands = isinstance(phase, SWEPT) and not held(bump) and not kept

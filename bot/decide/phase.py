@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from bot.decide.classes import weather
@@ -68,6 +70,12 @@ class Blocked(Struct, frozen=True):
     """The head conflicts in something other than the changelog: only a person can say what is right."""
 
 
+class Barred(Struct, frozen=True):
+    """Our entry cannot be put on the branch: the changelog breaks its own rules, or the repository refused the commit."""
+
+    by: Literal["changelog", "repository"]
+
+
 class SweepDue(Struct, frozen=True):
     head: str
 
@@ -116,7 +124,7 @@ class Over(Struct, frozen=True):
     """Nothing is left to do."""
 
 
-Phase = (Opening | Taken | Superseded | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | SweepDue
+Phase = (Opening | Taken | Superseded | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | Barred | SweepDue
          | Sweeping | SweepBroken | RepeatDue | Repeating | RepeatBroken | Swept | Finishing | Over)
 
 
@@ -165,18 +173,32 @@ def _smoke(bump: Bump) -> Phase | None:
 def _changelog(bump: Bump) -> Phase | None:
     pull, world = bump.world.pull, bump.world
     assert pull is not None
-    if bump.subject.rules.changelog and world.changelog == "absent":
-        return ChangelogDue(sync=False)  # also under a sweep that a person started early: no head is validated without it
+    if bump.subject.rules.changelog and not _entered(bump):
+        return _entry(bump)  # also under a sweep that a person started early: no head is validated without it
     if sweep_of(bump):
         return None  # a default branch that moves under a sweep is the merge's business; syncing would run it all again
-    if bump.subject.rules.changelog and world.changelog == "behind":
-        return ChangelogDue(sync=True)
+    if bump.subject.rules.changelog and world.changelog in ("behind", "broken"):
+        return _entry(bump)
     if world.changelog == "blocked":
         return Blocked()
     built_on_tip = bump.memory.heads[-1].contains_base == world.base_tip
     if built_on_tip or pull.mergeable:
         return None
     return Settling() if pull.mergeable is None else Blocked()
+
+
+def _entered(bump: Bump) -> bool:
+    """Whether our entry is on the branch; a broken file does not tell, but the heads do."""
+    told = any(head.why in ("changelog", "sync") for head in bump.memory.heads)
+    return told if bump.world.changelog == "broken" else bump.world.changelog != "absent"
+
+
+def _entry(bump: Bump) -> Phase:
+    if bump.world.changelog == "broken":
+        return Barred("changelog")
+    if bump.memory.refused is not None and bump.memory.refused == bump.head:
+        return Barred("repository")
+    return ChangelogDue(sync=bump.world.changelog == "behind")
 
 
 def _sweep(bump: Bump) -> Phase:

@@ -116,11 +116,12 @@ def tag(action: Action) -> str:
 
 class Result(Struct, frozen=True, kw_only=True):
     """What came of the action at `index` of its claim. Not ok means: looked again, did not act, `detail` says why;
-    `withheld`: the mode does not allow it."""
+    `withheld`: the mode does not allow it; `refused`: by a rule, which another try does not change."""
 
     index: int
     ok: bool
     withheld: bool = False
+    refused: bool = False
     detail: str = ""
     head: str | None = None
     pull: int | None = None

@@ -23,6 +23,7 @@ from bot.model.text import Text
 from bot.model.upstream import Comparison
 
 HeadWhy = Literal["proposal", "repair", "changelog", "sync"]
+ChangelogState = Literal["absent", "present", "behind", "blocked", "broken", "none"]
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -172,7 +173,7 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
 
 
 class Memory(Struct, frozen=True, kw_only=True):
-    """What the ledger alone knows."""
+    """What the ledger alone knows; `refused` is the head on which the repository would not have our changelog commit."""
 
     heads: tuple[Head, ...] = ()
     owned: tuple[int, ...] = ()
@@ -183,6 +184,7 @@ class Memory(Struct, frozen=True, kw_only=True):
     asked: tuple[Asked, ...] = ()
     ended: Ended | None = None
     closed: bool = False
+    refused: str | None = None
 
     @property
     def repairs_used(self) -> int:
@@ -199,7 +201,7 @@ class World(Struct, frozen=True, kw_only=True):
     foreign_head: str | None = None
     base_tip: str | None = None
     runs: tuple[Run, ...] = ()
-    changelog: Literal["absent", "present", "behind", "blocked", "none"] = "absent"
+    changelog: ChangelogState = "absent"
     labellings: tuple[Labelling, ...] = ()
     orders: tuple[Order, ...] = ()
     me: str = ""

@@ -83,7 +83,8 @@ def state(main: bytes, head: bytes, pull_link: str) -> Literal["absent", "presen
     """Where a branch's entry stands: not there, there at the end of main's bytes, or there while main has moved on."""
     if pull_link not in _links(head):
         return "absent"
-    return "present" if head.startswith(main) else "behind"
+    whole = not main or main.endswith(b"\n")  # a main that lost its last newline conflicts with what stands after it
+    return "present" if whole and head.startswith(main) else "behind"
 
 
 def _links(data: bytes) -> set[str]:

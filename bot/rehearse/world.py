@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.rehearse import declaration as told
 from bot.rehearse.clock import VirtualClock
-from bot.rehearse.github import LoopbackGitHub, Trigger
+from bot.rehearse.github import LoopbackGitHub, Trigger, receiving
 from bot.rehearse.github.gitrepo import GitRepo
 from bot.rehearse.player import People, Script, accounts, workflows
 from bot.rehearse.published import LoopbackPublished
@@ -273,4 +273,5 @@ def plant(scenario: Scenario, target: Path) -> Path:
         declared.clock.start,
     )
     git.update_ref(f"refs/heads/{declared.repository.branch}", root)
+    receiving.guard(target)
     return target

@@ -47,7 +47,7 @@ def act(context: Context, bump: Bump, actions: Sequence[Action], *, at: datetime
         try:
             result = _one(context, bump, index, action, at, receipt)
         except (Conflict, Missing, Refusal) as error:
-            result = Result(index=index, ok=False, detail=str(error))
+            result = Result(index=index, ok=False, refused=isinstance(error, Refusal), detail=str(error))
         except BumpbotError as error:
             results.append(Result(index=index, ok=False, detail=str(error)))
             break

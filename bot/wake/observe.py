@@ -9,10 +9,10 @@ import msgspec
 
 from bot.errors import BumpbotError
 from bot.images.reference import parse
-from bot.model.bump import Bump, Memory, World
+from bot.model.bump import Bump, ChangelogState, Memory, World
 from bot.model.forge import WRITERS, Labelling, Pull
 from bot.recipe import changelog
-from bot.wake import evidence, pushes, runs
+from bot.wake import evidence, pushes, runs, syncing
 from bot.wake.act import CLOCKS_DIFFER
 from bot.wake.context import Context
 from bot.wake.orders import orders
@@ -80,15 +80,17 @@ def _foreign(context: Context, bump: Bump, pull: Pull | None) -> str | None:
     return tip if tip is not None and tip not in ours else None
 
 
-def _changelog(context: Context, bump: Bump, base_tip: str | None, pull: Pull | None) -> str:
-    """Whether our entry stands at the tail of the default branch's changelog on our head; blocked when a sync of it
-    would have to choose between two texts of some other file."""
-    if context.layout.changelog is None:
+def _changelog(context: Context, bump: Bump, base_tip: str | None, pull: Pull | None) -> ChangelogState:
+    """Whether our entry stands at the tail of the default branch's changelog on our head. Blocked when a sync of it would
+    have to choose between two texts of some other file, broken when nothing may be appended to the file as it is."""
+    style = context.layout.changelog
+    if style is None:
         return "none"
     if pull is None or base_tip is None or bump.head is None:
         return "absent"
-    path = context.layout.changelog.file
-    main = context.git.read(base_tip, path) or b""
-    head = context.git.read(bump.head, path) or b""
+    main = context.git.read(base_tip, style.file) or b""
+    head = context.git.read(bump.head, style.file) or b""
     state = changelog.state(main, head, pushes.entry_of(bump, context).link)
-    return "blocked" if state == "behind" and pushes.contested(context, bump, base_tip) else state
+    if state != "present" and syncing.broken(head if state == "absent" else main, style):
+        return "broken"
+    return "blocked" if state == "behind" and syncing.ours(context, bump, base_tip)[1] else state

@@ -12,22 +12,33 @@ from bot.errors import Conflict, Refusal
 from bot.model.action import Push
 from bot.model.bump import Bump
 from bot.recipe import changelog, edit
+from bot.wake import syncing
 from bot.wake.context import Context
-
-Changes = dict[str, bytes | None]
+from bot.wake.syncing import Changes
 
 
 def push(context: Context, bump: Bump, action: Push, at: datetime) -> str:
-    """Makes and pushes the commit; its id. Conflict when the branch is not where the decision saw it."""
-    branch = bump.subject.rules.branch
+    """Makes and pushes the commit; its id. Conflict when the branch is not where the decision saw it, Refusal when the
+    repository will not have it.
+
+    The branches are fetched first: a claim may be finished on a machine that has seen nothing of them. A commit that is on the
+    branch already, whoever has pushed after it, is our own success.
+    """
+    git, branch, base = context.git, bump.subject.rules.branch, bump.subject.rules.base
+    tip, main = git.tip(branch), git.tip(base)
     parents, changes = MAKERS[action.why](context, bump, action)
-    oid = context.git.commit(parents, changes, _message(bump, action), when=at)
-    tip = context.git.tip(branch)
-    if tip == oid:
+    oid = git.commit(parents, changes, _message(bump, action), when=at)
+    if tip == oid or (tip is not None and tip != action.expected and git.contains(tip, oid)):
         return oid
     if tip != action.expected:
         raise Conflict(f"the branch {branch} moved to {tip}", "the next look decides for it")
-    if not context.git.push(branch, oid):
+    try:
+        won = git.push(branch, oid)
+    except Refusal as error:
+        if git.tip(base) != main or main != action.base_tip:
+            raise Conflict(f"{base} moved meanwhile; {error.reason}", "the next look decides anew") from error
+        raise
+    if not won:
         raise Conflict(f"the push to {branch} was refused", "the next look decides anew")
     return oid
 
@@ -42,10 +53,8 @@ def _proposal(context: Context, bump: Bump, action: Push) -> tuple[list[str], Ch
 def _repair(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
     head, wanted = action.expected or "", action.repair
     assert wanted is not None
-    plan = repairs.RepairPlan(id=wanted.id, signature="", why=wanted.why, serving_path_changed=wanted.serving_path_changed,
-                              cost="smoke+sweep", changes=wanted.edits)
     files = {path: context.git.read(head, path) or b"" for path in wanted.files}
-    made = repairs.apply(plan, files)
+    made = repairs.apply(syncing.plan_of(wanted), files)
     if not made:
         raise Refusal(f"the repair {wanted.id} changes nothing at {head[:9]}", "the next look decides for what stands there")
     return [head], dict(made)
@@ -58,28 +67,13 @@ def _changelog(context: Context, bump: Bump, action: Push) -> tuple[list[str], C
 
 
 def _sync(context: Context, bump: Bump, action: Push) -> tuple[list[str], Changes]:
-    """The default branch merged: its bytes for all it changed, ours for the recipe, our entry after its last one."""
-    head, tip, path = action.expected or "", action.base_tip or "", context.layout.changelog.file
-    both = contested(context, bump, tip)
+    """The default branch and our head merged, the changelog by its bytes first (why in this order: `syncing`)."""
+    head, tip, style = action.expected or "", action.base_tip or "", context.layout.changelog
+    changes, both = syncing.ours(context, bump, tip)
     if both:
         raise Conflict(f"{both[0]} changed on both sides", "a maintainer must say which text is right")
-    theirs, new = _moved(context, bump, tip), context.git.entries(tip)
-    changes: Changes = {file: context.git.read(tip, file) if file in new else None for file in theirs}
-    changes[path] = changelog.sync(context.git.read(tip, path) or b"", entry_of(bump, context), context.layout.changelog)
-    return [head, tip], changes
-
-
-def contested(context: Context, bump: Bump, tip: str) -> list[str]:
-    """Files that both we and the default branch changed since the branch's last sync, the changelog apart."""
-    base = context.git.entries(bump.memory.heads[-1].contains_base or "")
-    mine = {file for file, oid in context.git.entries(bump.head or "").items() if base.get(file) != oid}
-    return sorted((mine & _moved(context, bump, tip)) - {context.layout.changelog.file})
-
-
-def _moved(context: Context, bump: Bump, tip: str) -> set[str]:
-    """Files of the default branch that differ between the branch's last sync and `tip`."""
-    old, new = context.git.entries(bump.memory.heads[-1].contains_base or ""), context.git.entries(tip)
-    return {file for file in {*old, *new} if old.get(file) != new.get(file)}
+    main = context.git.read(tip, style.file) or b""
+    return [tip, head], changes | {style.file: changelog.sync(main, entry_of(bump, context), style)}
 
 
 MAKERS = {"proposal": _proposal, "repair": _repair, "changelog": _changelog, "sync": _sync}

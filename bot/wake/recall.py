@@ -13,11 +13,15 @@ from bot.model.bump import Approval, Asked, Bump, Ended, Head, Memory, Told
 
 
 def after(bump: Bump, actions: Sequence[Action], results: Sequence[Result]) -> Memory:
-    """The memory that the next look starts from; actions without a good result leave no trace in it."""
+    """The memory that the next look starts from. Actions without a good result leave no trace in it, but for a commit that
+    the repository refused: it would be made and refused at every wake."""
     memory = bump.memory
     for result in results:
+        action = actions[result.index]
         if result.ok:
-            memory = _step(bump, memory, actions[result.index], result)
+            memory = _step(bump, memory, action, result)
+        elif result.refused and isinstance(action, Push) and action.why in ("changelog", "sync"):
+            memory = msgspec.structs.replace(memory, refused=action.expected)
     return memory
 
 

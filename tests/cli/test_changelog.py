@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,8 +113,8 @@ class TestSync:
         assert "no entry that" in done.line
 
     @pytest.mark.parametrize(("more", "said"), [
-        (OTHER + ENTRY, "2 entries are not in"), (ENTRY + "  note: mine\n", "note: the new entry has the field note"),
-        (ENTRY.replace("    - toy", "    toy: 1"), "no lists of texts"), ("- [", "not YAML"),
+        (ENTRY + "  note: mine\n", "holds the unknown field note"),
+        (ENTRY.replace("    - toy", "    toy: 1"), "no lists of texts"), ("- [", "not YAML"), (ENTRY + "  - 1\n", "not YAML"),
     ])
     def test_what_cannot_be_carried_over_is_one_line(self, repo: Path, tmp_path: Path, more: str, said: str) -> None:
         main, head = at(tmp_path, main=worlds.CHANGELOG, head=worlds.CHANGELOG + more)
@@ -120,3 +122,26 @@ class TestSync:
         assert (done.code, done.out) == (1, "")
         assert str(head) in done.line and said in done.line
         assert head.read_text() == worlds.CHANGELOG + more
+
+    @pytest.mark.parametrize(("main", "said"), [
+        (worlds.CHANGELOG.rstrip(), "does not end with a newline"), (worlds.CHANGELOG.replace("\n", "\r\n"), "contains a CR"),
+        ("a: 1\n", "is not a list of entries"),
+    ])
+    def test_a_main_that_breaks_its_rules_is_told_and_not_repaired(self, repo: Path, tmp_path: Path, main: str, said: str) -> None:
+        (tmp_path / "main").write_bytes(main.encode())
+        [head] = at(tmp_path, head=worlds.CHANGELOG + ENTRY)
+        done = bumpbot("--repo", repo, "changelog", "sync", tmp_path / "main", head, "--write")
+        assert (done.code, done.out) == (1, "") and f"{tmp_path / 'main'}: {said}" in done.line
+        assert head.read_text() == worlds.CHANGELOG + ENTRY and (tmp_path / "main").read_bytes() == main.encode()
+
+    def test_a_file_that_is_not_there_is_a_bad_argument(self, repo: Path, tmp_path: Path) -> None:
+        [main] = at(tmp_path, main=worlds.CHANGELOG)
+        for argv in ((main, tmp_path / "head"), (tmp_path / "head", main)):
+            done = bumpbot("--repo", repo, "changelog", "sync", *argv)
+            assert (done.code, done.out) == (2, "") and str(tmp_path / "head") in done.line
+
+    def test_what_it_prints_are_the_files_bytes_and_nothing_else(self, repo: Path, tmp_path: Path) -> None:
+        main, head = at(tmp_path, main=worlds.CHANGELOG + OTHER.replace("v1", "更新 v1"), head=worlds.CHANGELOG + ENTRY.replace("v1", "é v1"))
+        done = subprocess.run([sys.executable, "-m", "bot", "--repo", str(repo), "changelog", "sync", str(main), str(head)],
+                              capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"})
+        assert done.stdout == main.read_bytes() + ENTRY.replace("v1", "é v1").encode()

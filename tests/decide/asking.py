@@ -78,6 +78,7 @@ BUMPS = {
     "smoke passed": bump("proposal", runs=(GREEN,), now=150),
     "settling": ready(world={"base_tip": facts.MOVED}, pull_={"mergeable": None}),
     "blocked": ready(changelog="blocked"),
+    "barred": ready(changelog="broken"),
     "sweep due": ready(),
     "sweep due, poor": ready(**POOR),
     "sweep due, day": ready(**DAY),

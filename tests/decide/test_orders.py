@@ -41,6 +41,8 @@ TABLE = {
     ("blocked", "sweep"): ("blocked", None),
     ("blocked", "smoke"): ("blocked", None),
     ("blocked", "stop"): ("stopping", Ended),
+    ("barred", "sweep"): ("barred", None),
+    ("barred", "smoke"): ("barred", None),
     ("sweep due", "smoke"): ("smoke-again", Asked),
     ("sweep due", "sweep"): ("sweep-next", Approval),
     ("sweep due", "status"): ("status", None),

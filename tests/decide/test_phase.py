@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.decide.people import held, labelled_by, needs_approval, sweep_labels
-from bot.decide.phase import phase_of
+from bot.decide.phase import Barred, phase_of
 from bot.decide.runs import alive_sweeps, failed_jobs, passed, rerunnable, starting, sweep_of
 from bot.model.bump import Approval, Bump
 from bot.model.forge import Labelling
@@ -156,6 +156,21 @@ class TestBase:
 
     def test_a_conflict_that_a_sync_cannot_solve_is_a_persons(self) -> None:
         assert phase(swept(labels=(), changelog="blocked", pull_={"mergeable": None}, world=self.MOVED_ON)) == "Blocked"
+
+    @pytest.mark.parametrize("whys", [("proposal",), ("proposal", "changelog")])
+    def test_a_changelog_that_breaks_its_rules_takes_no_entry_and_is_not_repaired(self, whys: tuple[str, ...]) -> None:
+        assert phase_of(bump(*whys, runs=(GREEN,), changelog="broken")) == Barred("changelog")
+
+    def test_one_that_breaks_under_a_sweep_is_the_merges_business_once_our_entry_is_in(self) -> None:
+        early = run(20, "sweep", PROPOSAL, job(3, status="in_progress"), status="in_progress", reason="label")
+        assert phase(swept(run(20, "sweep", ENTRY, job(3, status="in_progress"), status="in_progress"), changelog="broken")) == "Sweeping"
+        assert phase(bump("proposal", runs=(GREEN, early), labels=(LABEL,), labelled_by="ann", changelog="broken")) == "Barred"
+
+    @pytest.mark.parametrize("state", ["absent", "behind"])
+    def test_a_commit_that_the_repository_refused_is_not_tried_again_on_the_same_head(self, state: str) -> None:
+        facts = bump("proposal", "changelog", runs=(GREEN,), changelog=state, memory={"refused": ENTRY})
+        assert phase_of(facts) == Barred("repository")
+        assert phase(replace(facts, memory=replace(facts.memory, refused=PROPOSAL))) == "ChangelogDue"
 
     def test_a_repository_without_a_changelog_never_owes_an_entry(self) -> None:
         facts = bump("proposal", runs=(GREEN,), rules=replace(RULES, changelog=False), changelog="none")

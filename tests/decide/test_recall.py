@@ -27,6 +27,12 @@ class TestAfter:
         assert after(facts, actions, [Result(index=at, ok=False, head=SYNC, run=9) for at in range(3)]) == facts.memory
         assert after(facts, actions, []) == facts.memory
 
+    def test_but_a_changelog_commit_that_a_rule_refused_is_remembered_by_its_head(self) -> None:
+        facts, no = bump("proposal"), Result(index=0, ok=False, refused=True)
+        for why, kept in (("changelog", PROPOSAL), ("sync", PROPOSAL), ("repair", None)):
+            assert after(facts, (Push(why=why, expected=PROPOSAL),), [no]).refused == kept
+        assert after(facts, (DISPATCH,), [no]).refused is None
+
     def test_an_outcome_that_was_decided_stays(self) -> None:
         decided = bump("proposal", memory={"ended": FAILED})
         assert after(decided, (Remember(fact=MERGED),), [ok()]).ended == FAILED

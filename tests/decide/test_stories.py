@@ -51,6 +51,13 @@ def moved_on() -> Watched:
     return bot
 
 
+def forbidden() -> Watched:
+    """A rule of the repository refuses the commit that holds our entry, at each try."""
+    bot = begun()
+    bot.world.forbids = True
+    return bot
+
+
 def pushed_again(at: str, **policy: object) -> Watched:
     """The candidate's tag holds another image from this moment on."""
     bot = begun(**policy)
@@ -113,6 +120,7 @@ STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "the tag is pushed again before the sweep": (lambda: pushed_again("SweepDue", approve_above=10.0), "superseded", "none"),
     "a tag that nobody pinned is pushed again under the sweep": (lambda: pushed_again("Sweeping"), "superseded", "none"),
     "the changelog moved": (moved_on, "validated", "verdict"),
+    "the repository refuses our entry": (forbidden, "readiness-blocked", "none"),
     "above the threshold, and a person says yes": (lambda: begun(approve_above=10.0), "validated", "verdict"),
     "a repair that helps": (lambda: smoke_fails("oom", known={"oom": True}), "validated", "verdict"),
     "a repair after the sweep": (lambda: sweep_fails("tool-parser", known={"tool-parser": True}), "validated", "verdict"),

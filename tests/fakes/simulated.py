@@ -41,8 +41,7 @@ from tests.fakes.runners import BAD, Runners
 
 class Simulated(Runners):
     """`needs_entry`: the guest starts no sweep without a changelog entry. `late`: runs are listed only after a while.
-
-    `refusing` counts the actions to come that fail without effect; a failed action ends its step, as in a wake.
+    `forbids`: a rule of the repository refuses changelog commits. `refusing` counts the actions to come that fail without effect; a failed action ends its step, as in a wake.
     """
 
     def __init__(self, subject: Subject, *, needs_entry: bool = True, late: bool = False) -> None:
@@ -54,7 +53,7 @@ class Simulated(Runners):
         self.labellings: list[Labelling] = []
         self.verdicts: dict[int, str] = {}
         self.repairs: dict[str | None, bool] = {}
-        self.refusing = 0
+        self.refusing, self.forbids = 0, False
         self.tag: str | None = None
         self.orders: list[Order] = []
 
@@ -155,6 +154,8 @@ class Simulated(Runners):
             case Push(why=why, expected=expected):
                 if self.branch != expected or (why == "sync" and self.conflict):
                     return replace(done, ok=False, detail="the branch moved, or it conflicts")
+                if self.forbids and why in ("changelog", "sync"):
+                    return replace(done, ok=False, refused=True)
                 return replace(done, head=self._pushed(why))
             case Dispatch():
                 return replace(done, run=self._dispatched(action))

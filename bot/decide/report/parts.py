@@ -60,6 +60,7 @@ PHASE_WORDS = {
     "ChangelogDue": "smoke-passed",
     "Settling": "smoke-passed",
     "Blocked": "blocked",
+    "Barred": "barred",
     "SweepDue": "smoke-passed",
     "Sweeping": "sweep-running",
     "SweepBroken": "sweep-failed",
