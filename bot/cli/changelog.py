@@ -26,7 +26,8 @@ def append(place: Place, entry: Entry, *, write: bool) -> None:
     """One entry more at the file's end, as a git diff or in place; refused when the file breaks its rules already."""
     style, tree = style_of(place), tree_of(place)
     parsed(lambda _: changelog.text_of(entry, style), "")
-    before = _present(place, tree.read(style.file), style.file)
+    there = tree.read(style.file)
+    before = _present(place, there, style.file)
     if entry.link in {one.get(style.link) for one in _entries(before, style.file)}:
         raise Refusal(f"{style.file} holds an entry of {entry.link} already", "correct that one; nothing was written")
     after = changelog.append(before, entry, style)
@@ -34,7 +35,7 @@ def append(place: Place, entry: Entry, *, write: bool) -> None:
         write_all(place.repo, {style.file: after})
         note(f"written: {style.file}")
     else:
-        typer.echo(diff.unified({style.file: before}, {style.file: after}), nl=False)
+        typer.echo(diff.unified({} if there is None else {style.file: there}, {style.file: after}), nl=False)
 
 
 def check(place: Place, base: Path, head: Path, link: str | None) -> None:

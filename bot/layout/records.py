@@ -116,13 +116,18 @@ class Sweep(_Record, kw_only=True):
 
 
 class Changelog(_Record, kw_only=True):
-    """The append-only file: names of an entry's fields, its indents, and how a pull request is linked ({number})."""
+    """The append-only file: names of an entry's fields, its indents, and how a pull request is linked ({number}).
+
+    `scenarios` is the field that names kinds of workload, `scenario_names` what may stand there ("" and none: anything);
+    `optional` are fields that hold a flag or a count.
+    """
 
     file: str = ""
     keys: Text = "recipes"
     description: Text = "description"
     link: Text = "pr-link"
     scenarios: str = ""
+    scenario_names: tuple[Text, ...] = ()
     optional: tuple[Text, ...] = ()
     item_indent: Count = 4
     pull: str = ""

@@ -98,6 +98,10 @@ def _refuse(entry: Entry, style: Changelog) -> None:
     for key in (*entry.keys, *entry.scenarios):
         if not _KEY.match(key):
             raise BadInput(f"{key!r} is no exact key", "write keys out, without wildcards", file=style.file, key=style.keys)
+    for name in entry.scenarios:
+        if not _scenario(name, style):
+            raise BadInput(f"{name!r} is no scenario", f"one of {', '.join(style.scenario_names)}", file=style.file,
+                           key=style.scenarios)
     if not (_PLAIN_LINK.match(entry.link) or entry.link in style.placeholders or _LINK.match(entry.link)):
         raise BadInput(f"{entry.link!r} is no address", "give the pull request's", file=style.file, key=style.link)
     for line in entry.description:
@@ -118,8 +122,8 @@ def _parsed(data: bytes, style: Changelog, *, strictly: bool = True) -> tuple[tu
         entries = value(document.roots[0]) if document.roots else None
     except BadInput as error:
         return (str(error),), []
-    if not isinstance(entries, list):
-        return ("is not a list of entries",), []
+    if not isinstance(entries, list) or len(document.roots) > 1:
+        return ("is not one list of entries",), []
     starts = sum(line.startswith(f"- {style.keys}:") for line in document.text.splitlines())
     if starts != len(entries) and strictly:
         return (f"has {starts} lines starting `- {style.keys}:` and {len(entries)} entries",), entries
@@ -129,15 +133,27 @@ def _parsed(data: bytes, style: Changelog, *, strictly: bool = True) -> tuple[tu
 def _shape(entry: Any, number: int, style: Changelog) -> list[str]:
     if not isinstance(entry, dict):
         return [f"entry {number} is no mapping"]
-    needed, lists = (style.keys, style.description, style.link), (style.keys, style.description)
+    needed = (style.keys, style.description, style.link)
     known = {*needed, *([style.scenarios] if style.scenarios else []), *style.optional}
     problems = [f"entry {number} lacks {name}" for name in needed if name not in entry]
     problems += [f"entry {number} holds the unknown field {name}" for name in entry if name not in known]
-    problems += [f"entry {number}: {name} is no list of texts" for name in (*lists, style.scenarios)
-                 if name and name in entry and not _texts(entry[name])]
+    problems += [f"entry {number}: {name} is no list of texts" for name in (style.keys, style.description)
+                 if name in entry and not _texts(entry[name])]
     if style.link in entry and not isinstance(entry[style.link], str):
         problems.append(f"entry {number}: {style.link} is no text")
-    return problems
+    said = entry.get(style.scenarios)
+    if said is not None and not (_texts(said) and all(_scenario(name, style) for name in said)):
+        problems.append(f"entry {number}: {style.scenarios} is no list of {', '.join(style.scenario_names) or 'texts'}")
+    return problems + [f"entry {number}: {name} is no flag or count" for name in style.optional
+                       if name in entry and not _flag_or_count(entry[name])]
+
+
+def _scenario(name: str, style: Changelog) -> bool:
+    return name in style.scenario_names or not style.scenario_names
+
+
+def _flag_or_count(said: Any) -> bool:
+    return isinstance(said, bool) or (isinstance(said, int) and said > 0)
 
 
 def _texts(given: Any) -> bool:

@@ -1,19 +1,20 @@
-"""A change as git shows it, so that `git apply` takes it: a/ and b/ paths, missing final newlines told."""
+"""A change as git shows it, so that `git apply` takes it: paths quoted as git does, missing final newlines told."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 
 
 def unified(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
-    """The diff of the files in `after` that differ from `before`, in path order; "" when none does."""
-    return "".join(_one(path, before.get(path, b""), after[path]) for path in sorted(after)
-                   if before.get(path, b"") != after[path])
+    """The diff of the files in `after` that differ from `before`, in path order; "" when none does. A file that is not
+    in `before` is a new one."""
+    return "".join(_one(path, before.get(path), after[path]) for path in sorted(after) if before.get(path) != after[path])
 
 
-def _one(path: str, old: bytes, new: bytes) -> str:
-    first, second = _lines(old), _lines(new)
+def _one(path: str, old: bytes | None, new: bytes) -> str:
+    first, second = _lines(old or b""), _lines(new)
     lead = len(_common(first, second))
     tail = len(_common(first[lead:][::-1], second[lead:][::-1]))
     # difflib on the whole of a 10,000-line file spends its time on lines that are equal at both ends anyway.
@@ -21,7 +22,27 @@ def _one(path: str, old: bytes, new: bytes) -> str:
     hunks = difflib.unified_diff(first[skip:len(first) - keep], second[skip:len(second) - keep], n=3, lineterm="\n")
     body = [_shifted(line, skip) for line in list(hunks)[2:]]
     shown = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in body]
-    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n{''.join(shown)}"
+    mode = "new file mode 100644\n" if old is None else ""
+    ends = f"--- {_ended('a/' + path) if old is not None else '/dev/null'}\n+++ {_ended('b/' + path)}\n"
+    return f"diff --git {_named('a/' + path)} {_named('b/' + path)}\n{mode}{ends if shown else ''}{''.join(shown)}"
+
+
+def _named(path: str) -> str:
+    """A path as git writes it: in C's quotes where it holds a quote, a backslash, a control character or no ASCII."""
+    raw = path.encode("utf-8", "surrogateescape")
+    if re.fullmatch(rb"[^\x00-\x1f\x7f-\xff\"\\]*", raw):
+        return path
+    return '"' + re.sub(rb"[\x00-\x1f\x7f-\xff\"\\]", _octal, raw).decode() + '"'
+
+
+def _octal(found: re.Match[bytes]) -> bytes:
+    return b"\\" + found[0] if found[0] in b"\"\\" else b"\\%03o" % ord(found[0])
+
+
+def _ended(path: str) -> str:
+    """A path on its own line: a tab ends one that holds a blank, or what follows it could be taken for a date."""
+    named = _named(path)
+    return f"{named}\t" if " " in named else named
 
 
 def _lines(data: bytes) -> list[str]:

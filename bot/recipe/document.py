@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import yaml
@@ -20,9 +20,9 @@ from bot.errors import BadInput
 Step = str | int
 Path = tuple[Step, ...]
 MAX_BYTES = 8_000_000
-MAX_EVENTS = 400_000
+MAX_NODES = 400_000
 MAX_DEPTH = 60
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STR = "tag:yaml.org,2002:str"
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^.\[\]"]+))')
 
 
@@ -46,7 +46,6 @@ class Document:
         self.data, self.file = data, file
         self.bom = data.startswith(codecs.BOM_UTF8)
         self.text = _decode(data, file)
-        _bound(self.text, file)
         self.roots: tuple[yaml.Node, ...] = tuple(_compose(self.text, file))
         self.doubles = _doubles(self.roots, self)
 
@@ -119,8 +118,8 @@ def show(path: Sequence[Step]) -> str:
 
 
 def value(node: yaml.Node) -> Any:
-    """The plain value of a node. Aliases share one object; more than MAX_EVENTS expanded nodes are refused."""
-    if _weigh(node, {}) > MAX_EVENTS:
+    """The plain value of a node. Aliases share one object; more than MAX_NODES expanded nodes are refused."""
+    if _weigh(node, {}) > MAX_NODES:
         raise BadInput("its aliases unfold to too much", "write the values out", line=node.start_mark.line + 1)
     try:
         return _build(node, yaml.constructor.SafeConstructor(), {})
@@ -140,27 +139,51 @@ def _decode(data: bytes, file: str) -> str:
     return text
 
 
-def _bound(text: str, file: str) -> None:
-    """Counts events before nodes are built: composing recurses, so brackets alone could exhaust the stack."""
-    depth = 0
-    try:
-        for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-            if depth > MAX_DEPTH or count > MAX_EVENTS:
-                raise BadInput("nested too deeply or too large", "flatten or split it", file=file,
-                               line=event.start_mark.line + 1)
-    except (yaml.YAMLError, ValueError) as error:
-        raise _not_yaml(error, file) from None
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Composing asks these for every node but an alias: so it is bounded while it runs, and needs no pass of its own."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = self._count = 0
+
+    def descend_resolver(self, parent: yaml.Node | None, index: Any) -> None:
+        self._depth += 1
+        self._count += 1
+        if self._depth > MAX_DEPTH or self._count > MAX_NODES:
+            raise _TooMuch(parent.start_mark.line + 1 if parent else None)
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
+        if kind is not yaml.ScalarNode:
+            return super().resolve(kind, value, implicit)
+        return _tag(value) if implicit[0] else _STR
+
+
+class _TooMuch(ValueError):
+    def __init__(self, line: int | None) -> None:
+        super().__init__("nested too deeply or too large")
+        self.line = line
+
+
+@lru_cache(maxsize=1 << 14)
+def _tag(plain: str) -> str:
+    """What YAML 1.1 takes a plain scalar for. Recipes repeat themselves: a tenth of a master's scalars are distinct."""
+    return yaml.resolver.Resolver().resolve(yaml.ScalarNode, plain, (True, False))
 
 
 def _compose(text: str, file: str) -> Iterator[yaml.Node]:
+    loader = _Loader(text)
     try:
-        yield from yaml.compose_all(text, Loader=_LOADER)
+        while loader.check_node():
+            yield loader.get_node()
+    except _TooMuch as error:
+        raise BadInput(str(error), "flatten or split it", file=file, line=error.line) from None
     except (yaml.YAMLError, ValueError) as error:
         raise _not_yaml(error, file) from None
+    finally:
+        loader.dispose()
 
 
 def _not_yaml(error: Exception, file: str) -> BadInput:
@@ -190,11 +213,13 @@ def _doubles(roots: Sequence[yaml.Node], document: Document) -> dict[int, BadInp
             stack.append((node, True))
             if isinstance(node, yaml.MappingNode) and (double := _double(node, document)):
                 found[id(node)] = double
-            stack.extend((child, False) for child in reversed(_children(node)))
+            stack.extend((child, False) for child in reversed(_children(node)) if not isinstance(child, yaml.ScalarNode))
     return found
 
 
 def _double(node: yaml.MappingNode, document: Document) -> BadInput | None:
+    if len({key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)}) == len(node.value):
+        return None
     names: set[tuple[str, str]] = set()
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):

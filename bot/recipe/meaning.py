@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -11,6 +12,8 @@ from bot.errors import BadInput
 from bot.recipe.document import Document, Path, value
 
 GONE = object()
+# Behind a word `&` is text: `TP & EP` and `?a=1&b=2` stand in comments of real files.
+_ANCHOR = re.compile(r"(?<!\w)&[\w-]")
 _STR = "tag:yaml.org,2002:str"
 Goals = Mapping[tuple[int, Path], Any]
 
@@ -21,19 +24,49 @@ def says(source: Document, made: str, goals: Goals, *, added: bool = False) -> b
     An alias counts at every place it is used, so an edit that reaches a second place through one is seen. `added`
     goals are keys that were absent before; the goal GONE is a key or item that is absent now.
     """
+    part = _part(source, made, goals)
+    if part is not None and _says(source, part[0], part[1].encode(), goals, added):
+        return True
+    return _says(source, source.roots, source.encode(made), goals, added)
+
+
+def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, ...], str] | None:
+    """The top-level entries that hold every goal, as a root of their own, and their text in `made`; None where they cannot
+    stand alone.
+
+    An entry of a block mapping that begins in the first column means the same wherever it stands, as long as no anchor
+    reaches into it: a block, a plain text and a comment end where the next entry begins, and an open quote or bracket is
+    an error when the entry is read alone. So a file of 200 recipes need not be read again for one of them.
+    """
+    root = source.roots[0]
+    if len(source.roots) > 1 or not isinstance(root, yaml.MappingNode) or root.flow_style or _ANCHOR.search(source.text):
+        return None
+    if any(len(path) < 2 for _, path in goals):
+        return None
+    names = {path[0] for _, path in goals}
+    held = [at for at, (key, _) in enumerate(root.value) if key.value in names]
+    starts = [*(key.start_mark.index for key, _ in root.value), len(source.text)]
+    start, end = starts[held[0]], starts[held[-1] + 1]
+    tail = len(source.text) - end
+    if any(at and source.text[at - 1] != "\n" for at in (start, end)):
+        return None
+    if made[:start] != source.text[:start] or len(made) < start + tail or made[len(made) - tail:] != source.text[end:]:
+        return None
+    entries = yaml.MappingNode("tag:yaml.org,2002:map", root.value[held[0]:held[-1] + 1])
+    return (entries,), made[start:len(made) - tail]
+
+
+def _says(source: Document, before: Sequence[yaml.Node], made: bytes, goals: Goals, added: bool) -> bool:
     try:
-        after = Document(source.encode(made), source.file)
+        after = Document(made, source.file)
     except BadInput:
         return False
-    if len(after.roots) != len(source.roots):
+    if len(after.roots) != len(before):
         return False
-    names = _Names()
-    for index, (old, new) in enumerate(zip(source.roots, after.roots, strict=True)):
+    for index, (old, new) in enumerate(zip(before, after.roots, strict=True)):
         here = {path: goal for (at, path), goal in goals.items() if at == index}
         leaves = {path: _met(source, after, index, path, goal, added) for path, goal in here.items()}
-        if any(leaf is None for leaf in leaves.values()):
-            return False
-        if names.of(old, leaves) != names.of(new, {}):
+        if any(leaf is None for leaf in leaves.values()) or not _same(old, new, leaves):
             return False
     return True
 
@@ -56,38 +89,45 @@ def _met(source: Document, after: Document, index: int, path: Path, goal: Any, a
     return node if type(said) is type(goal) and said == goal else None
 
 
-class _Names:
-    """Numbers nodes so that two share a number exactly when they mean the same; shared nodes are looked at once."""
+def _same(old: yaml.Node, new: yaml.Node, leaves: Mapping[Path, Any]) -> bool:
+    """Whether both mean the same but for `leaves`, by path below `old`: a node of `new` that was met, or GONE.
 
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[Any, ...], int] = {}
-        self._known: dict[int, tuple[yaml.Node, int]] = {}
-
-    def of(self, node: yaml.Node, leaves: Mapping[Path, Any]) -> int:
-        """`leaves` stand in at their paths below this node: another scalar, a key that joins, or GONE."""
+    Both are walked together; two collections met once, through an anchor, are not compared again.
+    """
+    seen: set[tuple[int, int]] = set()
+    stack: list[tuple[yaml.Node, yaml.Node, Mapping[Path, Any]]] = [(old, new, leaves)]
+    while stack:
+        old, new, leaves = stack.pop()
         if () in leaves:
-            node, leaves = leaves[()], {}
-        if not leaves and id(node) in self._known:
-            return self._known[id(node)][1]
-        if isinstance(node, yaml.ScalarNode):
-            made: tuple[Any, ...] = ("scalar", node.tag, node.value)
-        elif isinstance(node, yaml.SequenceNode):
-            made = ("list", node.tag, *(self.of(child, _below(leaves, at)) for at, child in enumerate(node.value)
-                                        if leaves.get((at,)) is not GONE))
-        else:
-            made = ("map", node.tag, *self._entries(node, leaves))
-        number = self._numbers.setdefault(made, len(self._numbers))
-        if not leaves:
-            self._known[id(node)] = (node, number)
-        return number
+            if leaves[()] is not new:
+                return False
+            continue
+        if old.tag != new.tag or type(old) is not type(new):
+            return False
+        if isinstance(old, yaml.ScalarNode):
+            if old.value != new.value:
+                return False
+        elif leaves or (id(old), id(new)) not in seen:
+            if not leaves:
+                seen.add((id(old), id(new)))
+            first, second = _items(old, leaves), _items(new, {})
+            if [name for name, _, _ in first] != [name for name, _, _ in second]:
+                return False
+            stack += [(one, other, below) for (_, one, below), (_, other, _) in zip(first, second, strict=True)]
+    return True
 
-    def _entries(self, node: yaml.MappingNode, leaves: Mapping[Path, Any]) -> list[tuple[str, str, int]]:
-        entries = [(key.tag, key.value, self.of(child, _below(leaves, key.value))) for key, child in node.value
-                   if leaves.get((key.value,)) is not GONE]
+
+def _items(node: yaml.Node, leaves: Mapping[Path, Any]) -> list[tuple[Any, yaml.Node, Mapping[Path, Any]]]:
+    """What a collection holds, in order: name, node, and the leaves below it. GONE is left out, a key that joins is last."""
+    if isinstance(node, yaml.SequenceNode):
+        return [(None, child, _below(leaves, at)) for at, child in enumerate(node.value) if leaves.get((at,)) is not GONE]
+    items = [((key.tag, key.value), child, _below(leaves, key.value)) for key, child in node.value
+             if leaves.get((key.value,)) is not GONE]
+    if leaves:
         present = {key.value for key, _ in node.value}
-        joined = [(_STR, str(path[0]), self.of(leaf, {})) for path, leaf in leaves.items()
-                  if len(path) == 1 and path[0] not in present]
-        return [*entries, *joined]
+        items += [((_STR, path[0]), leaf, {(): leaf}) for path, leaf in leaves.items()
+                  if len(path) == 1 and path[0] not in present and leaf is not GONE]
+    return items
 
 
 def _below(leaves: Mapping[Path, Any], step: str | int) -> dict[Path, Any]:

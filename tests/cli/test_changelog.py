@@ -32,6 +32,11 @@ class TestAppend:
         subprocess.run(["git", "apply"], cwd=repo, input=done.out.encode(), check=True)
         assert (repo / "perf-changelog.yaml").read_text() == worlds.CHANGELOG + ENTRY
 
+    def test_the_first_entry_of_all_is_the_diff_of_a_new_file(self, repo: Path) -> None:
+        (repo / "perf-changelog.yaml").unlink()
+        subprocess.run(["git", "apply"], cwd=repo, input=bumpbot("--repo", repo, *ARGV).out.encode(), check=True)
+        assert (repo / "perf-changelog.yaml").read_text() == ENTRY.lstrip()
+
     def test_writes_the_same_bytes_in_place(self, repo: Path) -> None:
         done = bumpbot("--repo", repo, *ARGV, "--write")
         assert (done.code, done.out, done.line) == (0, "", "written: perf-changelog.yaml")

@@ -43,6 +43,15 @@ class TestTheDiff:
         subprocess.run(["git", "apply"], cwd=repo, input=done.out.encode(), check=True)
         assert "自春季起" in file.read_text() and NEW in file.read_text()
 
+    @pytest.mark.parametrize("name", ["two words.yaml", "配方.yaml", 'quo"te.yaml'])
+    def test_applies_with_carriage_returns_no_final_newline_and_any_name(self, repo: Path, name: str) -> None:
+        file = (repo / "recipes" / "toy.yaml").rename(repo / "recipes" / name)
+        before = file.read_bytes().rstrip(b"\n").replace(b"\n", b"\r\n")
+        file.write_bytes(before)
+        done = bumpbot("--repo", repo, "edit", "toy", "--image", NEW)
+        subprocess.run(["git", "apply"], cwd=repo, input=done.out.encode(), check=True)
+        assert file.read_bytes() == before.replace(OLD.encode(), NEW.encode())
+
     def test_is_empty_when_the_image_is_there(self, repo: Path) -> None:
         done = bumpbot("--repo", repo, "edit", "toy", "--image", OLD)
         assert (done.code, done.out) == (0, "")

@@ -15,7 +15,8 @@ from bot.recipe import changelog
 from bot.recipe.changelog import Entry
 
 LINK = "https://github.com/SemiAnalysisAI/InferenceX/pull/2900"
-HOUSE = Changelog(file="perf-changelog.yaml", keys="config-keys", scenarios="scenario-type", optional=("evals-only", "append-only"),
+HOUSE = Changelog(file="perf-changelog.yaml", keys="config-keys", scenarios="scenario-type",
+                  scenario_names=("fixed-seq-len", "agentic-coding"), optional=("evals-only", "append-only"),
                   pull="https://github.com/SemiAnalysisAI/InferenceX/pull/{number}",
                   placeholders=("https://github.com/SemiAnalysisAI/InferenceX/pull/XXX",))
 BASE = b'- config-keys:\n    - old-key\n  description:\n    - "One \xc3\xbc"\n  pr-link: https://github.com/SemiAnalysisAI/InferenceX/pull/1\n'
@@ -36,6 +37,14 @@ class TestAppending:
         made = changelog.append(base, ENTRY, inferencex.changelog)
         assert made.startswith(base) and yaml.safe_load(made)[-1]["config-keys"] == ["k1", "k1-mtp"]
 
+    def test_its_neighbours_would_have_been_written_so_too(self, excerpt: Any, inferencex: Layout) -> None:
+        assert inferencex.changelog is not None
+        data = excerpt.files["perf-changelog.yaml"]
+        written = [changelog.text_of(Entry(keys=tuple(entry["config-keys"]), description=tuple(entry["description"]),
+                                           link=entry["pr-link"], scenarios=tuple(entry["scenario-type"])), inferencex.changelog)
+                   for entry in yaml.safe_load(data)]
+        assert "\n".join(written).encode() == data
+
     def test_ours_has_its_own_words(self, own: Layout) -> None:
         assert own.changelog is not None
         made = changelog.append(b"", Entry(keys=("a",), description=("Update.",), link="https://x.example/pull/1"), own.changelog)
@@ -51,7 +60,8 @@ class TestAppending:
 
     @pytest.mark.parametrize("change", [{"keys": ()}, {"keys": ("k*",)}, {"description": ()}, {"description": ("a\nb",)},
                                         {"description": ("tab\there",)}, {"link": "two words"}, {"link": "a: b"}, {"link": ""},
-                                        {"link": "https://github.com/other/repo/pull/1"}])
+                                        {"link": "https://github.com/other/repo/pull/1"},
+                                        {"scenarios": ("agentic",)}])
     def test_refuses_an_entry_that_would_break_them(self, change: dict[str, Any]) -> None:
         fields = {"keys": ENTRY.keys, "description": ENTRY.description, "link": ENTRY.link, **change}
         with pytest.raises(BadInput):
@@ -85,6 +95,10 @@ class TestChecking:
         (NEXT.replace(LINK.encode(), b"TBD"), "pr-link is TBD"),
         (NEXT.replace(b"  description:\n    - \"Update", b"  note: x\n  description:\n    - \"Update"), "unknown field note"),
         (NEXT.replace(b"\n    - k1\n    - k1-mtp", b" k1"), "config-keys is no list"),
+        (NEXT.replace(b"    - agentic-coding", b"    - agentic"), "no list of fixed-seq-len, agentic-coding"),
+        (NEXT.replace(b"  description:\n    - \"Update", b"  evals-only: maybe\n  description:\n    - \"Update"), "no flag or count"),
+        (NEXT.replace(b"  description:\n    - \"Update", b"  evals-only: 0\n  description:\n    - \"Update"), "no flag or count"),
+        (BASE + b"---\n" + BASE, "not one list"),
         (NEXT[len(BASE) + 1:] + b"\n" + BASE, "history changed"),
         (BASE.replace(b"old-key", b"new-key"), "nothing is appended"),
         (NEXT.replace(b"  pr-link: " + LINK.encode(), b"  pr-link: " + LINK.encode() + b"\n  pr-link: x"), "stands twice"),
@@ -92,6 +106,11 @@ class TestChecking:
     ])
     def test_tells_what_is_wrong(self, head: bytes, problem: str) -> None:
         assert any(problem in said for said in changelog.check(BASE, head, HOUSE))
+
+    @pytest.mark.parametrize("more", [b"evals-only: true", b"append-only: false", b"scenario-type:"])
+    def test_fields_that_the_house_knows_may_stand_there(self, more: bytes) -> None:
+        head = NEXT.replace(b"  scenario-type:\n    - agentic-coding\n", b"  " + more + b"\n")
+        assert changelog.check(BASE, head, HOUSE) == ()
 
     def test_an_old_link_may_be_corrected_alone(self) -> None:
         placeholder = BASE.replace(b"pull/1\n", b"pull/XXX\n")
