@@ -20,7 +20,7 @@ _IMAGE = re.compile(
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z")
 
 # What an edit could be thought to have moved.
-_STAYS = ("disagrees", "outside", "second-image")
+_STAYS = ("disagrees", "outside", "second-image", "beside")
 
 
 def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: str) -> Edit:
@@ -70,6 +70,9 @@ def _rewritten(plan: dict[tuple[int, int], tuple[Document, splice.Change]]) -> b
 
 def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | None:
     """What the site will say; None where it stays because nothing true can be written."""
+    if place.named is not None:
+        form, site = spelling.form(place.named.text, one.image), place.site
+        return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}")[place.hit.steps]
     if place.role != "engine":
         form = spelling.form(place.needle, one.image)
         return form(image) if form else image

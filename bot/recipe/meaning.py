@@ -22,7 +22,7 @@ def says(source: Document, made: str, goals: Goals, *, added: bool = False) -> b
     goals are keys that were absent before; the goal GONE is a key or item that is absent now.
     """
     try:
-        after = Document(source.encode(made), source.file)
+        after = source.again(made)
     except BadInput:
         return False
     if len(after.roots) != len(source.roots):
