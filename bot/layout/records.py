@@ -58,7 +58,7 @@ class RecipeFiles(_Record, kw_only=True):
         "that states none is called by its path: docker/serving/Dockerfile is docker-serving-Dockerfile"))] = ".name"
     image: Annotated[tuple[Text, ...], Meta(description=(
         "paths of the image. A mapping {registry, repository, tag, digest}, or {name, newName, newTag, digest}, is one image in "
-        "parts. In a Dockerfile: .FROM (also .FROM[1], .FROM.stage), .ARG.NAME, .COPY, .RUN; left out, all of them. Where a path "
+        "parts. In a Dockerfile: .FROM (also .FROM.1, .FROM.stage), .ARG.NAME, .COPY, .RUN; left out, all of them. Where a path "
         "finds several images, that of a repository on the layout's `allow` list is the recipe's"))] = (".image",)
     facts: Annotated[dict[Fact, Text], Meta(description="paths of what people know a recipe by")] = {}
     linked: Annotated[Linked | None, Meta(description="other files whose image must agree with the recipe's")] = None

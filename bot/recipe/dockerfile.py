@@ -2,7 +2,7 @@
 
 Its tree has one scalar for each place that may hold an image, and one for all the text between them: an edit is proved
 when the places named say what was wanted and nothing else differs. Paths: `.FROM` (every base image that is no earlier
-stage), `.FROM[1]` (as stages are counted), `.FROM.name`, `.ARG.NAME`, `.COPY` and `.RUN` (what `--from=` and
+stage), `.FROM.1` (as stages are counted), `.FROM.name`, `.ARG.NAME`, `.COPY` and `.RUN` (what `--from=` and
 `--mount=from=` take from another image).
 """
 
@@ -92,7 +92,7 @@ class Dockerfile(Document):
         for at, pieces in self._images.items():
             if not isinstance(pieces, BadInput) and len(pieces) > 1 and any(
                     isinstance(piece, Leaf) and piece.steps == hit.steps for piece in pieces):
-                raise BadInput("this ARG is a part of an image", f"name .FROM[{at[-1]}] in the layout's `image`", file=self.file,
+                raise BadInput("this ARG is a part of an image", f"name .FROM.{at[-1]} in the layout's `image`", file=self.file,
                                line=self.line(hit.node.start_mark.index), key=str(hit.steps[-1]))
         return Named(hit, (hit,))
 

@@ -136,12 +136,15 @@ def _recipes_of(document: Document, index: int, entry: RecipeFiles, file: str) -
             raise BadInput(f"`key: {entry.key}` would be the recipe's own name", f"write the path .{entry.key} in the layout",
                            file=file, key=entry.key)
         yield Home(entry.key, file, document, index, root, entry)
-    elif "*" in steps(entry.key) and not isinstance(document, Dockerfile):
+    elif isinstance(document, Dockerfile):
+        stated = None if "*" in steps(entry.key) else document.scalar(entry.key)
+        yield Home(stated or _of_path(file), file, document, index, root, entry)
+    elif "*" in steps(entry.key):
         for hit in document.find(entry.key, document=index):
             if hit.key is not None and isinstance(hit.node, yaml.MappingNode):
                 yield Home(str(hit.steps[-1]), file, document, index, hit, entry)
     else:
-        name = document.scalar(entry.key, document=index) or (_of_path(file) if isinstance(document, Dockerfile) else None)
+        name = document.scalar(entry.key, document=index)
         if name is not None:
             yield Home(name, file, document, index, root, entry)
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import yaml
 from msgspec import Struct
 
 from bot.errors import BadInput, Refusal
+from bot.images import reference
 from bot.layout.paths import Path, show
 
-MAX_PARTS = 4  # each multiplies the ways in which a text may fall apart
+MAX_PARTS = 4  # each multiplies the ways in which a text may fall apart, above all where nothing stands between two
 _TEXT = "tag:yaml.org,2002:str"
 _TAG = r"[A-Za-z0-9_.-]+"
 _DIGEST = r"sha256:[0-9a-f]{64}"
@@ -69,9 +71,10 @@ class Named(Struct, frozen=True):
             raise Refusal(self.bound, "give each image a text of its own, or edit it by hand")
         if self.whole:
             return {self.parts[0].steps: image}
-        if len(self.parts) > MAX_PARTS:
-            raise Refusal(f"{place}: {self.text} stands in more than {MAX_PARTS} parts", "write it in fewer, or edit by hand")
-        ways = [_filled(self, image, lazy) for lazy in ("", "?")]
+        if len(self.parts) > MAX_PARTS or any(isinstance(one, Hit) and isinstance(two, Hit) for one, two in pairwise(self.pieces)):
+            raise Refusal(f"{place}: {self.text} is pieced together too finely", "write it in fewer parts, or edit it by hand")
+        spelt = next((text for text in (image, _spelt_out(image)) if _filled(self, text, "")), image)
+        ways = [_filled(self, spelt, lazy) for lazy in ("", "?")]
         if ways[0] is None or ways[0] != ways[1]:
             shape = "".join(piece if isinstance(piece, str) else f"<{show(piece.steps)}>" for piece in self.pieces)
             how = "does not fit" if ways[0] is None else "fits in two ways into"
@@ -122,6 +125,12 @@ def _filled_in(part: Hit) -> bool:
 
 def _said(piece: str | Hit) -> str:
     return piece if isinstance(piece, str) else piece.node.value
+
+
+def _spelt_out(image: str) -> str:
+    """The image with its registry, which a file that has a place of its own for it wants."""
+    found = reference.parse(image)
+    return reference.with_style(found, reference.parse(f"{found.registry}/x")).text
 
 
 def _filled(named: Named, image: str, lazy: str) -> dict[Path, str] | None:

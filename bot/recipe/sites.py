@@ -94,7 +94,8 @@ def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
     if outside:
         more = f" and {len(outside) - 1} more name files" if len(outside) > 1 else " names a file"
         found.append(Remark(kind="outside", text=f"{key}: {outside[0]}{more} outside this repository"))
-    places = tuple(one for one in found if isinstance(one, Place))
+    # One ARG may make the image of several stages.
+    places = tuple({(one.where, one.index, one.hit.steps): one for one in found if isinstance(one, Place)}.values())
     remarks = dict.fromkeys(one for one in found if isinstance(one, Remark))
     return Sites(key=key, file=home.file, image=image, places=places, linked=tuple(linked), remarks=tuple(remarks))
 

@@ -84,9 +84,8 @@ def _one(home: Home, lead: Sequence[Named], first: Named, allow: Collection[str]
 
 
 def written(way: Sequence[Step]) -> str:
-    """A path as a layout writes it."""
-    return "".join(f"[{step}]" if str(step).isdigit() else f'."{step}"' if set(str(step)) & set('.[]" ') else f".{step}"
-                   for step in way)
+    """A path as a layout writes it, also in a list in brackets."""
+    return "".join(f'."{step}"' if set(str(step)) & set('.[]" ') else f".{step}" for step in way)
 
 
 def _fault(home: Home, reason: str, hint: str, named: Named | None = None) -> BadInput:
