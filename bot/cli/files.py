@@ -11,9 +11,9 @@ import typer
 
 from bot import layout as layouts
 from bot.adapters.assets import PackagedAssets
-from bot.cli.layouts import layout_of, named, tree_of
+from bot.cli.layouts import bare, layout_of, named, tree_of, unread
 from bot.cli.output import as_json, note, working
-from bot.cli.packaged import LAYOUT_FILE, schemes
+from bot.cli.packaged import LAYOUT_FILE, PRESETS, schemes
 from bot.cli.place import Place, parsed
 from bot.cli.writing import write_all
 from bot.errors import BadInput, Refusal
@@ -41,8 +41,18 @@ def layout_check(place: Place, file: Path | None) -> None:
     if name is None:
         note(f"there is no {beside}; a repository without it has the preset own")
     found = named(name or "own", assets)
+    if name is not None and name not in PRESETS and (file is None or file.resolve().is_relative_to(place.repo.resolve())):
+        _here(place, found)
     typer.echo(f"{name or 'own'} holds: {_counted(len(found.recipes), 'place')} of recipes, "
                f"{_counted(len(found.allow), 'repository', 'repositories')} of images allowed")
+
+
+def _here(place: Place, layout: Layout) -> None:
+    """Tells what the layout does not find in the repository, and what it finds and nobody can read."""
+    if place.repo.is_dir() and not bare(place.repo):
+        tree = Shelf(tree_of(place))
+        for line in (*tree.empty(layout), *map(str, tree.faults(layout))):
+            note(f"note: {line}")
 
 
 def layout_schema(*, recipe: bool) -> None:
@@ -58,6 +68,7 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
     with working("reading the recipes"):
         moved = scope.prove(tree, layout, recipes, edits.move(tree, layout, recipes, image))
         family = [read(tree, layout, key) for key in dict.fromkeys(recipes)]
+    unread(tree, layout)
     found = moved.scope
     if found is not None and (found.other_rows_changed or not found.only_image):
         raise Refusal("the edit would change more of the matrix than the image of these recipes",

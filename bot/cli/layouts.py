@@ -13,10 +13,13 @@ from bot.cli.packaged import LAYOUT_FILE, PRESETS, layout_from, presets
 from bot.cli.place import Place, content, folder
 from bot.errors import BadArguments, Refusal
 from bot.layout import Layout
+from bot.recipe.shelf import Shelf
 
 REPO_HINT = "name a repository with --repo"
-# A clone's note of the remote's default branch, then the usual names, then whatever is checked out.
-_DEFAULTS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "HEAD")
+# A clone's note of the remote's default branch (a fetch of one branch leaves none), then the usual names, the remote's first,
+# then whatever is checked out.
+_DEFAULTS = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
+             "refs/heads/master", "HEAD")
 
 
 def layout_of(place: Place, assets: PackagedAssets) -> Layout:
@@ -50,14 +53,25 @@ def named(name: str, assets: PackagedAssets) -> Layout:
 def tree_of(place: Place) -> FolderTree:
     """The files of the working tree at --repo."""
     root = folder(place.repo, REPO_HINT)
-    if is_repository(root) and not (root / ".git").exists():
+    if bare(root):
         raise Refusal(f"{root} is a bare repository: it has no files to work on", "clone it, and name the clone with --repo")
     return FolderTree(root)
+
+
+def unread(tree: Shelf, layout: Layout) -> None:
+    """Tells which files were passed over: a recipe elsewhere does not suffer from them, and may share a file with theirs."""
+    for fault in tree.faults(layout):
+        note(f"note: passed over: {fault}")
 
 
 def is_repository(root: Path) -> bool:
     """Whether a folder is the top of a git repository, bare or not; what lies above it does not count."""
     return (root / ".git").exists() or ((root / "HEAD").is_file() and (root / "objects").is_dir())
+
+
+def bare(root: Path) -> bool:
+    """Whether a folder is a repository without files to work on."""
+    return is_repository(root) and not (root / ".git").exists()
 
 
 def _committed(root: Path) -> tuple[str | None, bytes | None]:

@@ -12,7 +12,7 @@ from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.cli.files import matrix_of
-from bot.cli.layouts import layout_of, tree_of
+from bot.cli.layouts import layout_of, tree_of, unread
 from bot.cli.output import as_json, report, working
 from bot.cli.packaged import limits
 from bot.cli.place import Place, parsed
@@ -37,6 +37,7 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     assets, clock = PackagedAssets(), SystemClock()
     known, layout, tree = knowledge(assets), layout_of(place, assets), Shelf(tree_of(place))
     tree.home(layout, recipe)
+    unread(tree, layout)
     movable(tree, layout, recipe)
     if place.offline:
         raise Refusal("a plan asks the registry what the image is", "leave --offline out, or use: bumpbot edit")

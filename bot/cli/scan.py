@@ -49,10 +49,17 @@ def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
         for one in found if recipes else ():
             table(format_, LOST, list(one.lost.items()), title=f"\n{one.recipe}:" if format_ == "table" else f"\n{one.recipe}:\n")
     note(_counted(found))
+    for line in tree.empty(layout):
+        note(f"note: {line}")
+    faults = tree.faults(layout)
+    for fault in faults:
+        note(f"not read: {fault}")
     if not scanned.reached:
         raise Unreachable("no registry answered", "the reasons stand beside each recipe")
     if not scanned.answered:
         raise Refusal("no registry told what was asked of it", "the reasons stand beside each recipe")
+    if faults:
+        raise Refusal("not every recipe could be read", "the lines above say where")
 
 
 def _told(one: Scanned, fully: bool) -> list[str]:

@@ -90,7 +90,7 @@ def rules(layout: Layout, *, branch: str) -> facts.Rules:
 def editable(layout: Layout, file: str) -> bool:
     """Whether a bump may change this file: a recipe file, a linked one, the changelog, or one that a repair may change. Never a
     workflow: the App has no permission for them (SECURITY 2), and a push that holds one is refused whole."""
-    globs = [glob for entry in layout.recipes for glob in entry.globs]
+    globs = [glob for entry in layout.recipes for glob in (*entry.globs, *(entry.linked.files if entry.linked else ()))]
     folders = [root.folder for entry in layout.recipes if entry.linked for root in entry.linked.roots]
     return not file.startswith(WORKFLOWS) and (
         any(matches(glob, file) for glob in globs) or any(folder and file.startswith(folder) for folder in folders)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 
 def matches(glob: str, text: str, separator: str = "/") -> bool:
     """Whether a text fits: `*` and `?` within one step, `**` across steps, `{a,b}` either."""
     return _pattern(glob, separator).fullmatch(text) is not None
+
+
+def fitting(globs: Sequence[str], paths: Callable[[str], Sequence[str]]) -> list[str]:
+    """The files that fit, glob by glob. What keeps files out of an image is no recipe, though it is named like one."""
+    found: dict[str, None] = {}
+    for glob in globs:
+        fixed = re.split(r"[*?{\[]", glob, maxsplit=1)[0].rpartition("/")[0]
+        found |= dict.fromkeys(path for path in sorted(paths(fixed)) if matches(glob, path) and not path.endswith(".dockerignore"))
+    return list(found)
 
 
 @lru_cache(maxsize=1024)

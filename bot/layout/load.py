@@ -10,7 +10,8 @@ import msgspec
 
 from bot import strict
 from bot.errors import BadInput
-from bot.layout.records import Layout
+from bot.layout.paths import steps
+from bot.layout.records import Layout, Linked, RecipeFiles
 from bot.model import policy as policies
 
 Lines = Mapping[tuple[str | int, ...], int]
@@ -20,6 +21,7 @@ _ARGUMENT_HOLES = frozenset({"concurrencies"})
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*[/-]?\Z")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+\Z")
 _URL = re.compile(r"(https://[^\s?#@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/[^\s?#@]*)?)\Z")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _BARE = re.compile(r"[a-z0-9._-]+(\.[a-z0-9-]+)*(:\d+)?/[a-z0-9._/-]+\Z")
 
 
@@ -81,10 +83,47 @@ def _recipes(layout: Layout) -> Iterator[Fault]:
         if not entry.globs:
             yield ("recipes", at, "files"), "no files are named", "give a glob like deploy/*.yaml"
         for glob in entry.globs:
-            if glob.startswith("/") or ".." in glob.split("/"):
+            if _astray(glob):
                 yield ("recipes", at, "files"), "leaves the repository", "start at the repository's root"
         if not entry.image:
             yield ("recipes", at, "image"), "no site of the image is named", "give paths like [.image]"
+        yield from _key(("recipes", at, "key"), entry.key)
+        yield from _places(("recipes", at), entry)
+
+
+def _key(place: tuple[str | int, ...], key: str) -> Iterator[Fault]:
+    """`*`, a path with its only `*` at the end, or a name."""
+    if key == "*" or not key.startswith("."):
+        if key != "*" and not _KEY.match(key):
+            yield place, f"{key!r} is neither a path nor a name", "a path starts with a dot, like .metadata.name or .services.*"
+        return
+    try:
+        way = steps(key)
+    except BadInput as fault:
+        yield place, fault.reason.removeprefix(f"{key}: "), fault.hint
+        return
+    if "*" in way[:-1]:
+        yield place, "has a * that is not its end", "end with it, like .services.*, or name the recipe by a path without one"
+
+
+def _places(place: tuple[str | int, ...], entry: RecipeFiles) -> Iterator[Fault]:
+    """Paths that do not parse, and globs that leave the repository."""
+    linked = entry.linked or Linked()
+    stated = {("image",): entry.image, ("linked", "image"): linked.image, ("linked", "within"): linked.within,
+              ("linked", "provenance"): linked.provenance, ("linked", "engine"): linked.engine}
+    paths = {(*way, at): path for way, paths in stated.items() for at, path in enumerate(paths)}
+    for way, path in {**paths, **{("facts", name): path for name, path in entry.facts.items()}}.items():
+        try:
+            steps(path)
+        except BadInput as fault:
+            yield (*place, *way), fault.reason.removeprefix(f"{path}: "), fault.hint
+    for at, glob in enumerate(linked.files):
+        if _astray(glob):
+            yield (*place, "linked", "files", at), "leaves the repository", "start at the repository's root"
+
+
+def _astray(glob: str) -> bool:
+    return glob.startswith("/") or ".." in glob.split("/")
 
 
 def _workflows(layout: Layout) -> Iterator[Fault]:

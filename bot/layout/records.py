@@ -33,6 +33,10 @@ class Linked(_Record, kw_only=True):
     the engine's version by name. `beside` settings hold a second image: it moves only when it is the same image.
     """
 
+    files: Annotated[tuple[Text, ...], Meta(description=(
+        "globs of files that belong to every recipe of the entry, like a Dockerfile or a values.yaml beside manifests: the "
+        "recipe's image moves there too, at the paths of `image`, or without them wherever it stands; another tag of its "
+        "repository is reported; images of other repositories stay"))] = ()
     within: tuple[Text, ...] = ()
     settings: tuple[Text, ...] = ()
     roots: tuple[Root, ...] = ()
@@ -44,16 +48,20 @@ class Linked(_Record, kw_only=True):
 
 
 class RecipeFiles(_Record, kw_only=True):
-    """Files that hold recipes: `key` is a path to the recipe's name, or `*` where every top-level mapping is one.
+    """Files that hold recipes, YAML documents or Dockerfiles. The paths of `image` and `facts` start at the recipe."""
 
-    `image` are paths of its sites, `facts` of what people know it by; both start at the recipe.
-    """
-
-    files: Text | tuple[Text, ...] = ()
-    key: Text = ".name"
-    image: tuple[Text, ...] = (".image",)
-    facts: dict[Fact, Text] = {}
-    linked: Linked | None = None
+    files: Annotated[Text | tuple[Text, ...], Meta(description=(
+        "a glob of files, or several: `*` stays within a folder, `**` crosses folders, `{a,b}` is either"))] = ()
+    key: Annotated[Text, Meta(description=(
+        "what a recipe is called: a path to its name (.metadata.name); a path that ends with * (.services.*, or * alone at the "
+        "top), where every mapping is a recipe called by its key; or, without a dot in front, the name itself. A Dockerfile "
+        "that states none is called by its path: docker/serving/Dockerfile is docker-serving-Dockerfile"))] = ".name"
+    image: Annotated[tuple[Text, ...], Meta(description=(
+        "paths of the image. A mapping {registry, repository, tag, digest}, or {name, newName, newTag, digest}, is one image in "
+        "parts. In a Dockerfile: .FROM (also .FROM.1, .FROM.stage), .ARG.NAME, .COPY, .RUN; left out, all of them. Where a path "
+        "finds several images, that of a repository on the layout's `allow` list is the recipe's"))] = (".image",)
+    facts: Annotated[dict[Fact, Text], Meta(description="paths of what people know a recipe by")] = {}
+    linked: Annotated[Linked | None, Meta(description="other files whose image must agree with the recipe's")] = None
 
     @property
     def globs(self) -> tuple[str, ...]:

@@ -7,47 +7,47 @@ text; so the mark is cut off here and put back by the splice, and every place is
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
 import yaml
-from msgspec import Struct
 
 from bot.errors import BadInput
+from bot.layout.paths import Path, Step, show, steps
+from bot.recipe.named import Hit, Named, images_of
 
-Step = str | int
-Path = tuple[Step, ...]
+__all__ = ["Document", "Hit", "Path", "Step", "show", "steps", "value"]
+
 MAX_BYTES = 8_000_000
 MAX_NODES = 400_000
 MAX_DEPTH = 60
 _STR = "tag:yaml.org,2002:str"
-_PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^.\[\]"]+))')
-
-
-class Hit(Struct, frozen=True):
-    """A node found by a path: `steps` lead to it with every wildcard filled in; `key` is None for list items and roots."""
-
-    steps: Path
-    node: yaml.Node
-    key: yaml.Node | None = None
-    parent: yaml.Node | None = None
 
 
 class Document:
     """The parsed file. Equal bytes give equal documents; nothing here changes.
 
     `doubles` are the mappings in which a key stands twice (PyYAML silently keeps the last): no path leads through one.
-    Elsewhere in the file they are reported and borne, since a real recipe has one far from its image.
+    Elsewhere in the file they are reported and borne, since a real recipe has one far from its image. `usual` are the
+    paths of the image where nobody named one.
     """
+
+    usual: tuple[str, ...] = (".image",)
 
     def __init__(self, data: bytes, file: str = "") -> None:
         self.data, self.file = data, file
         self.bom = data.startswith(codecs.BOM_UTF8)
         self.text = _decode(data, file)
-        self.roots: tuple[yaml.Node, ...] = tuple(_compose(self.text, file))
+        self.roots: tuple[yaml.Node, ...] = self._nodes()
         self.doubles = _doubles(self.roots, self)
+
+    def _nodes(self) -> tuple[yaml.Node, ...]:
+        return tuple(_compose(self.text, self.file))
+
+    def again(self, text: str) -> Document:
+        """What the same file says with another text: the proof of an edit reads it so."""
+        return type(self)(self.encode(text), self.file)
 
     def line(self, index: int) -> int:
         """The line (from 1, as editors and git count) on which a place of the text stands."""
@@ -86,35 +86,23 @@ class Document:
                 if step == "*" or index == wanted:
                     yield from self._walk(Hit((*at.steps, index), child, None, at.node), rest)
 
+    def images(self, path: str | Sequence[Step], *, document: int = 0) -> list[Named]:
+        """The images that stand at a path, each whole or in its pieces."""
+        hits = self.find(path, document=document)
+        if double := next((self.doubles[id(hit.node)] for hit in hits if id(hit.node) in self.doubles), None):
+            raise double
+        return [named for hit in hits for named in images_of(hit, self.file)]
+
+    def many(self, path: str) -> bool:
+        """Whether a path may lead to several places, so that what it finds need not all be meant."""
+        return "*" in steps(path)
+
     def scalar(self, path: str | Sequence[Step], *, document: int = 0) -> str | None:
         """The text of the one scalar at a path; None when nothing stands there or it is no scalar."""
         for hit in self.find(path, document=document):
             if isinstance(hit.node, yaml.ScalarNode):
                 return hit.node.value
         return None
-
-
-def steps(path: str | Sequence[Step]) -> Path:
-    """`.a."b.c".*[0]` taken apart; a sequence is taken as it is. Keys with dots need the quotes, or the sequence."""
-    if not isinstance(path, str):
-        return tuple(path)
-    found: list[Step] = []
-    at = 0
-    while at < len(path):
-        part = _PART.match(path, at)
-        if part is None:
-            if path == ".":
-                return ()
-            raise BadInput(f"not a path: {path!r}", 'write it like .model.container, keys with dots as ."a.b"', key=path)
-        quoted, index, word = part.groups()
-        at = part.end()
-        found.append(int(index) if index else re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else word)
-    return tuple(found)
-
-
-def show(path: Sequence[Step]) -> str:
-    """A path for people: `key.image`, `list.0.name`."""
-    return ".".join(str(step) for step in path)
 
 
 def value(node: yaml.Node) -> Any:

@@ -20,7 +20,7 @@ _IMAGE = re.compile(
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z")
 
 # What an edit could be thought to have moved.
-_STAYS = ("disagrees", "version", "outside", "second-image")
+_STAYS = ("disagrees", "version", "outside", "second-image", "beside")
 
 
 def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: str) -> Edit:
@@ -37,7 +37,7 @@ def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: st
     found = [sites(shelf, layout, key) for key in dict.fromkeys(keys)]
     _refuse_shared(shelf, layout, found)
     findings: list[str] = []
-    plans: dict[str, dict[tuple[int, int], tuple[Document, splice.Change]]] = defaultdict(dict)
+    plans: dict[str, dict[tuple[object, ...], tuple[Document, splice.Change]]] = defaultdict(dict)
     moved: dict[tuple[str, tuple[int, int]], Site] = {}
     for one in found:
         findings += _told(one, image_text)
@@ -49,7 +49,8 @@ def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: st
             moved.setdefault((place.document.file, span), place.site)
             if text != place.needle:
                 change = splice.Change(hit=place.hit, needle=place.needle, text=text, document=place.index)
-                plans[place.document.file][span] = (place.document, change)
+                # An alias says the same text at a second path, and the proof asks for every path that changes.
+                plans[place.document.file][place.index, place.hit.steps] = (place.document, change)
     files = {file: _rewritten(plan) for file, plan in sorted(plans.items())}
     _refuse_outside(layout, files)
     before = {file: shelf.read(file) or b"" for file in files}
@@ -63,13 +64,16 @@ def _refuse_outside(layout: Layout, files: Iterable[str]) -> None:
             raise Refusal(f"{file} is not to be edited by a bump", "no workflow ever is; other files must stand in the layout")
 
 
-def _rewritten(plan: dict[tuple[int, int], tuple[Document, splice.Change]]) -> bytes:
+def _rewritten(plan: dict[tuple[object, ...], tuple[Document, splice.Change]]) -> bytes:
     document = next(iter(plan.values()))[0]
     return splice.rewrite(document, [change for _, change in plan.values()]).data
 
 
 def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | None:
     """What the site will say; None where it stays because nothing true can be written."""
+    if place.named is not None:
+        form, site = spelling.form(place.named.text, one.image), place.site
+        return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}")[place.hit.steps]
     if place.role != "engine":
         form = spelling.form(place.needle, one.image)
         return form(image) if form else image

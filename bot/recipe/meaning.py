@@ -25,9 +25,9 @@ def says(source: Document, made: str, goals: Goals, *, added: bool = False) -> b
     goals are keys that were absent before; the goal GONE is a key or item that is absent now.
     """
     part = _part(source, made, goals)
-    if part is not None and _says(source, part[0], part[1].encode(), goals, added):
+    if part is not None and _says(source, *part, goals, added):
         return True
-    return _says(source, source.roots, source.encode(made), goals, added)
+    return _says(source, source.roots, made, goals, added)
 
 
 def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, ...], str] | None:
@@ -39,7 +39,9 @@ def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, .
     an error when the entry is read alone. So a file of 200 recipes need not be read again for one of them.
     """
     root = source.roots[0]
-    if len(source.roots) > 1 or not isinstance(root, yaml.MappingNode) or root.flow_style or _ANCHOR.search(source.text):
+    if type(source) is not Document or len(source.roots) > 1 or _ANCHOR.search(source.text):
+        return None
+    if not isinstance(root, yaml.MappingNode) or root.flow_style:
         return None
     if any(len(path) < 2 for _, path in goals):
         return None
@@ -56,9 +58,9 @@ def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, .
     return (entries,), made[start:len(made) - tail]
 
 
-def _says(source: Document, before: Sequence[yaml.Node], made: bytes, goals: Goals, added: bool) -> bool:
+def _says(source: Document, before: Sequence[yaml.Node], made: str, goals: Goals, added: bool) -> bool:
     try:
-        after = Document(made, source.file)
+        after = source.again(made)
     except BadInput:
         return False
     if len(after.roots) != len(before):

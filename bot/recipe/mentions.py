@@ -16,7 +16,7 @@ from bot.layout import Layout
 from bot.model.recipe import Site
 from bot.model.text import Text
 from bot.ports import Tree
-from bot.recipe import spelling
+from bot.recipe import spelling, which
 from bot.recipe.engine import stated, tag_of
 from bot.recipe.shelf import Home, Shelf, matches
 
@@ -41,7 +41,7 @@ def mentions(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], sites: Col
     found: dict[tuple[str, int], Mention] = {}
     for key in keys:
         home = shelf.home(layout, key)
-        image = home.text(home.entry.image[0]) or ""
+        image = which.image(home, layout.allow)
         files = {site.file for site in sites} - {home.file}
         for one in (*_within(home, image), *(each for file in sorted(files) for each in _whole(shelf, file, _loose(image))),
                     *_elsewhere(shelf, layout, image)):

@@ -12,11 +12,11 @@ from typing import Literal
 from msgspec import Struct
 
 from bot import layout as layouts
-from bot.errors import Refusal
+from bot.errors import BadInput, Refusal
 from bot.layout import Layout
 from bot.ports import Tree
 from bot.recipe.shelf import Shelf
-from bot.recipe.sites import Sites, references, sites
+from bot.recipe.sites import Place, Sites, references, sites
 
 Kind = Literal["disagrees", "second-image", "outside", "launcher", "shared", "family"]
 
@@ -84,13 +84,26 @@ def _shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> Iterator[Ob
 
 
 def shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> dict[str, list[str]]:
-    """Linked files that these recipes would edit, each with the recipes beside them that link it too."""
+    """Files that these recipes would edit, each with the recipes beside them for which it would be edited too."""
     keys = {one.key for one in found}
     touched = {place.document.file for one in found for place in one.places if place.document.file != one.file}
+    spans = {place.where for one in found for place in one.places}
+    alone = all(home.lone for home in shelf.homes(layout).values())
     told: dict[str, list[str]] = {}
-    for key, home in shelf.homes(layout).items() if touched else ():
-        if key not in keys and home.entry.linked is not None:
-            for _, file in references(home, home.entry.linked):
-                if file in touched:
-                    told.setdefault(file, []).append(key)
+    for key, home in shelf.homes(layout).items() if touched or not alone else ():
+        if key in keys:
+            continue
+        linked = references(home, home.entry.linked) if home.entry.linked else ()
+        files = {file for _, file in linked if file in touched}
+        if not alone:
+            files |= {place.document.file for place in _places(shelf, layout, key) if place.where in spans}
+        for file in sorted(file for file in files if file):
+            told.setdefault(file, []).append(key)
     return told
+
+
+def _places(shelf: Shelf, layout: Layout, key: str) -> tuple[Place, ...]:
+    try:
+        return sites(shelf, layout, key).places
+    except BadInput:
+        return ()  # what cannot be read has no site that could be said to move

@@ -10,7 +10,7 @@ from bot.images.policy import Policy
 from bot.layout import Layout
 from bot.model.recipe import Recipe
 from bot.ports import Tree
-from bot.recipe import matrix, own, settings, spelling
+from bot.recipe import matrix, own, settings, spelling, which
 from bot.recipe.shelf import Home, Shelf
 from bot.recipe.sites import sites
 
@@ -39,12 +39,9 @@ def family(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[str, ...]:
     """The recipes that move with one, itself included, in file order. Refusal for an unknown key."""
     shelf = Shelf.of(tree)
     home = shelf.home(layout, key)
-    image = _image(home)
-    return layouts.family(layout, key, shelf.homes(layout), lambda other: spelling.same(_image(shelf.home(layout, other)), image))
-
-
-def _image(home: Home) -> str:
-    return home.text(home.entry.image[0]) or ""
+    image = which.image(home, layout.allow)
+    return layouts.family(layout, key, shelf.homes(layout),
+                          lambda other: spelling.same(which.image(shelf.home(layout, other), layout.allow), image))
 
 
 def policy(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Policy:

@@ -8,33 +8,40 @@ before is remarked and left alone: mending it silently would hide which bytes we
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 import yaml
 from msgspec import Struct
 
-from bot.errors import BadInput
 from bot.layout.records import Layout, Linked
 from bot.model.recipe import Site
 from bot.ports import Tree
-from bot.recipe import spelling
+from bot.recipe import beside, spelling, which
 from bot.recipe.document import Document, Hit, show
 from bot.recipe.engine import follows
+from bot.recipe.named import Named
 from bot.recipe.shelf import Home, Shelf
 
 Role = Literal["image", "container", "provenance", "engine", "setting"]
-Kind = Literal["disagrees", "version", "alias", "second-image", "outside", "repeated-key"]
+Kind = Literal["disagrees", "version", "alias", "second-image", "outside", "repeated-key", "beside"]
 
 
 class Place(Struct, frozen=True):
-    """A site with its node: `needle` is the part of the scalar that names the image (or the engine's version)."""
+    """A site with its node: `needle` is the part of the scalar that names the image (or the engine's version). Where an image is
+    written in pieces, `named` is the whole, and the site one of the pieces."""
 
     document: Document
     hit: Hit
     index: int
     role: Role
     needle: str
+    named: Named | None = None
+
+    @property
+    def where(self) -> tuple[str, tuple[int, int]]:
+        """The text that an edit of it changes: file, and from where to where."""
+        return self.document.file, self.document.span(self.hit.node)
 
     @property
     def site(self) -> Site:
@@ -67,7 +74,7 @@ def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
     """All sites of one recipe, in file order. Refusal for an unknown key, BadInput for a recipe without an image."""
     shelf = Shelf.of(tree)
     home = shelf.home(layout, key)
-    image, found = _own(home)
+    image, found = _own(home, layout.allow)
     linked: dict[str, Document] = {}
     outside: list[str] = []
     if home.entry.linked is not None:
@@ -80,10 +87,15 @@ def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
             elif document.file not in linked:
                 linked[document.file] = document
                 found += _in_linked(document, rules, image)
+        for file in shelf.fitting(rules.files):
+            if file != home.file and file not in linked and (document := shelf.document(file)) is not None:
+                linked[file] = document
+                found += _in_file(document, rules, image)
     if outside:
         more = f" and {len(outside) - 1} more name files" if len(outside) > 1 else " names a file"
         found.append(Remark(kind="outside", text=f"{key}: {outside[0]}{more} outside this repository"))
-    places = tuple(one for one in found if isinstance(one, Place))
+    # One ARG may make the image of several stages.
+    places = tuple({(one.where, one.index, one.hit.steps): one for one in found if isinstance(one, Place)}.values())
     remarks = dict.fromkeys(one for one in found if isinstance(one, Remark))
     return Sites(key=key, file=home.file, image=image, places=places, linked=tuple(linked), remarks=tuple(remarks))
 
@@ -114,14 +126,22 @@ def is_alias(container: str) -> bool:
     return not re.search(r"[/:#@]", container)
 
 
-def _own(home: Home) -> tuple[str, list[Place | Remark]]:
-    hits = [hit for path in home.entry.image for hit in home.find(path) if isinstance(hit.node, yaml.ScalarNode)]
-    if not hits or not hits[0].node.value:
-        raise BadInput("this recipe names no image", f"expected at {', '.join(home.entry.image)}", file=home.file,
-                       line=home.document.line(home.hit.node.start_mark.index), key=home.key)
-    image = hits[0].node.value
-    return image, [Place(home.document, hit, home.index, "image", hit.node.value) if spelling.same(hit.node.value, image)
-                   else _apart(home.document, hit, image) for hit in hits]
+def _own(home: Home, allow: Collection[str]) -> tuple[str, list[Place | Remark]]:
+    found = which.chosen(home, allow)
+    places = [place for named in found.places for place in _named(home.document, named, home.index)]
+    apart = [_apart(home.document, named.hit, found.image, named.text) for named in found.apart]
+    return found.image, [*places, *apart, *(_other(home.document, named) for named in found.beside)]
+
+
+def _named(document: Document, named: Named, index: int) -> Found:
+    """An image is one place, or one for each of the pieces that it is written in."""
+    for hit in named.parts:
+        yield Place(document, hit, index, "image", hit.node.value, None if named.whole else named)
+
+
+def _other(document: Document, named: Named) -> Remark:
+    line = document.line(named.hit.node.start_mark.index)
+    return Remark(kind="beside", text=f"{document.file}:{line}: {show(named.hit.steps)} is another image, {named.text}")
 
 
 def _beside(home: Home, rules: Linked, image: str) -> Found:
@@ -145,6 +165,16 @@ def _in_linked(document: Document, rules: Linked, image: str) -> Found:
                 for hit in document.find(path, document=index):
                     if isinstance(hit.node, yaml.ScalarNode):
                         yield _LINKED[role](document, hit, index, image)
+
+
+def _in_file(document: Document, rules: Linked, image: str) -> Found:
+    """A file that belongs to the recipe: its image moves there, another tag of it disagrees, other images are not ours."""
+    for index in range(len(document.roots)):
+        for named in beside.images(document, index, rules.image):
+            if spelling.form(named.text, image) is not None:
+                yield from _named(document, named, index)
+            elif which.repository(named.text) == which.repository(image):
+                yield _apart(document, named.hit, image, named.text)
 
 
 def _container(document: Document, hit: Hit, index: int, image: str) -> Place | Remark:
@@ -171,6 +201,6 @@ def _engine(document: Document, hit: Hit, index: int, image: str) -> Place | Rem
 _LINKED = {"image": _container, "provenance": _provenance, "engine": _engine}
 
 
-def _apart(document: Document, hit: Hit, image: str, kind: Kind = "disagrees") -> Remark:
+def _apart(document: Document, hit: Hit, image: str, said: str | None = None, kind: Kind = "disagrees") -> Remark:
     line = document.line(hit.node.start_mark.index)
-    return Remark(kind=kind, text=f"{document.file}:{line}: {show(hit.steps)} says {hit.node.value}, the recipe {image}")
+    return Remark(kind=kind, text=f"{document.file}:{line}: {show(hit.steps)} says {said or hit.node.value}, the recipe {image}")

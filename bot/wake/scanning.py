@@ -47,6 +47,8 @@ def candidates(context: Context, taken: Collection[str]) -> Iterator[tuple[Scann
     sights.remember(context.ledger, found.looks, wake=context.wake, scanned=context.clock.now() if found.answered else None)
     digests = {reference.canonical(look.reference): look.digest for look in found.looks}
     lines = [line for line in found.lines if line.candidate is not None]
+    for fault in files.faults(context.layout):
+        context.narrate(f"not read: {fault}")
     context.narrate(f"scanned {len(found.lines)} recipes: {len(lines)} have a newer image")
     done = set(taken)
     for line in lines:

@@ -13,6 +13,7 @@ from bot.model.bump import Bump, Judged, Wanted
 from bot.model.recipe import KeyChange
 from bot.model.run import Run
 from bot.model.text import Text
+from bot.recipe.dockerfile import is_dockerfile
 from bot.recipe.document import Document
 from bot.wake.context import Context
 
@@ -85,7 +86,9 @@ def _fact(context: Context, source: Source, files: dict[str, bytes]) -> str | No
 
 
 def _recipe_files(context: Context, bump: Bump, head: str) -> dict[str, bytes]:
-    paths = dict.fromkeys(file for recipe in bump.subject.family for file in recipe.linked or (recipe.file,))
+    """What a repair may look at: it knows keys of YAML, and none of a Dockerfile."""
+    paths = dict.fromkeys(file for recipe in bump.subject.family for file in recipe.linked or (recipe.file,)
+                          if not is_dockerfile(file))
     return {path: data for path in paths if (data := context.git.read(head, path)) is not None}
 
 
