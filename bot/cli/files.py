@@ -57,7 +57,7 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
         moved = edits.move(tree, layout, recipes, image)
         family = [read(tree, layout, key) for key in dict.fromkeys(recipes)]
     with working("proving the scope by the matrix before and after"):
-        moved = _proved(place, tree, layout, recipes, moved)
+        proved = _proved(place, tree, layout, recipes, moved)
     for line in _policy(tree, layout, family, wanted, schemes(assets)):
         note(f"policy: {line}")
     for finding in moved.findings:
@@ -68,7 +68,7 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
         write_all(place.repo, moved.files)
         note(f"written: {', '.join(moved.files)}" if moved.files else "nothing to write")
     if format_ == "json":
-        as_json(told(family, moved, layout, image))
+        as_json(told(family, proved, layout, image))
     elif format_ == "markdown":
         typer.echo(f"```diff\n{moved.diff}```")
     elif not write:
