@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.adapters.gitcli import meaning
+from bot.adapters.gitcli import check_path, meaning
 from bot.errors import BadInput, Missing
 from bot.ports import Git, Process
 
@@ -46,7 +46,7 @@ class LocalCommit:
 
     def read(self, path: str) -> bytes | None:
         """A plain file's content; None when there is none (symbolic links are not followed)."""
-        if path not in self._listing():
+        if check_path(path) not in self._listing():
             return None
         code, out, err = _git(self._process, self._root, "cat-file", "blob", f"{self._oid}:{path}")
         if code:
