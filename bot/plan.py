@@ -10,6 +10,7 @@ from datetime import date, datetime
 from msgspec.structs import replace
 
 from bot import layout as layouts
+from bot import proof
 from bot.baseline import freeze, join, match
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import judge, provenance, reference, sights
@@ -18,13 +19,14 @@ from bot.images.tags import Ancestry, Order, Scheme
 from bot.layout import Layout
 from bot.model.bump import Plan, Subject
 from bot.model.image import Candidate, Resolved, Sight
-from bot.model.recipe import Edit, Point, Recipe, Scope
+from bot.model.recipe import Edit, Point, Recipe
 from bot.model.result import Baseline
 from bot.model.rules import Limits
 from bot.model.text import Text
 from bot.model.upstream import Comparison
-from bot.ports import Commits, Published, Registry, Tree
-from bot.recipe import edit, matrix, mentions, scope
+from bot.ports import Commits, Generator, Published, Registry, Tree
+from bot.proof import Proof, Witness
+from bot.recipe import edit, matrix, mentions
 from bot.recipe import movable as movables
 from bot.recipe.read import family, keys, policy, read
 from bot.recipe.shelf import Shelf
@@ -33,7 +35,8 @@ from bot.recipe.shelf import Shelf
 @dataclass(frozen=True, slots=True)
 class Sources:
     """Where a plan's facts come from. `tree` is the default branch's files at its tip; `seen` are our own sights of the tag
-    that an image was resolved by, the present one included, where there is a ledger."""
+    that an image was resolved by, the present one included, where there is a ledger. `generator` is the guest's own, with the
+    code of the same tip; `say` tells why it could not be asked."""
 
     tree: Tree
     registry: Registry
@@ -41,6 +44,8 @@ class Sources:
     published: Published
     schemes: tuple[Scheme, ...]
     seen: Callable[[Resolved], Sequence[Sight]] = lambda image: ()
+    generator: Generator | None = None
+    say: Callable[[str], None] = lambda line: None
 
 
 def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits, reasons: Sequence[str] = ()) -> Subject:
@@ -51,30 +56,34 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     """
     tree = Shelf.of(sources.tree)
     recipes = tuple(read(tree, layout, name) for name in movable(tree, layout, key))
+    names = [recipe.key for recipe in recipes]
+    old, new = _resolve(sources, recipes[0].image), _resolve(sources, image)
+    witness = proof.witness(tree, layout, names, sources.generator, sources.say)
+    recipes, layout = proof.recipes(tree, layout, recipes, witness), proof.stages(layout, witness)
     lead = next(recipe for recipe in recipes if recipe.key == key)
-    old = _resolve(sources, lead.image)
-    new = _resolve(sources, image)
     members = (lead, *(recipe for recipe in recipes if recipe.key != key))
     baseline, missing = _baselines(sources, members, old)
     comparisons = _comparisons(sources.commits, layout, old, new)
     candidate = _candidate(sources, layout, lead, old, new, baseline, comparisons, reasons)
-    moved = edit.move(tree, layout, [recipe.key for recipe in recipes], candidate.text)
+    moved = edit.move(tree, layout, names, candidate.text)
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
+    proved, smoke = _proved(sources, tree, layout, moved, names, witness), _smoke(layout, members)
+    proof.smoke(tree, layout, members, smoke, moved, witness)
     return Subject(
         family=members,
         candidate=candidate,
         plan=Plan(
             title=Text(en=f"Update {key}", zh=f"更新 {key}"),
             sites=tuple(site for site in moved.sites if site.file in moved.files),
-            scope=_proved(tree, layout, moved, [recipe.key for recipe in recipes]),
+            scope=proved.scope,
             diff=moved.diff,
-            smoke=_smoke(layout, members),
+            smoke=smoke,
             comparisons=comparisons,
             baseline=baseline,
             missing_baseline=missing,
             thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
-            notes=mentions.told(mentions.mentions(tree, layout, [recipe.key for recipe in recipes], moved.sites)),
+            notes=(*proved.notes, *mentions.told(mentions.mentions(tree, layout, names, moved.sites))),
         ),
         rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest)),
         limits=limits,
@@ -159,10 +168,11 @@ def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline
     return frozen, matched.missing
 
 
-def _proved(tree: Tree | Shelf, layout: Layout, moved: Edit, family: Sequence[str]) -> Scope:
-    found = scope.prove(tree, layout, family, moved).scope
-    if found is None or found.other_rows_changed or not found.only_image:
-        raise Refusal("the edit changes more of the matrix than this family's image", "report it: an image edit must not do that")
+def _proved(sources: Sources, tree: Shelf, layout: Layout, moved: Edit, family: Sequence[str], witness: Witness | None) -> Proof:
+    found = proof.prove(tree, layout, family, moved, witness, sources.say)
+    if found.fault is not None:
+        raise Refusal(f"the edit changes more of the matrix than this family's image: {found.fault}",
+                      "report it: an image edit must not do that")
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from bot.errors import BumpbotError
 from bot.model.forge import Artifact, Comment, Job, Labelling, Permission, Pull, RunInfo
@@ -250,4 +250,17 @@ class Process(Protocol):
     def run(self, argv: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None,
             limit_s: float = 60.0, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
         """Exit code, stdout, stderr. The environment is exactly `env` plus PATH."""
+        ...
+
+
+class Generator(Protocol):
+    """A guest's own generator of its matrix. Its code is of one revision and given where this is made; data files are handed
+    over with each question, and no code is ever taken from them."""
+
+    def options(self, words: Sequence[str]) -> frozenset[str]:
+        """The options (`--conc`) that `... WORDS --help` names. `Missing` when it cannot be run here at all."""
+        ...
+
+    def rows(self, files: Mapping[str, bytes], asked: Sequence[Sequence[str]]) -> Sequence[Sequence[Mapping[str, Any]]]:
+        """The rows of each command line over these data files. `BadInput` when it refuses them or prints no rows."""
         ...

@@ -21,7 +21,7 @@ BOT = ROOT / "bot"
 
 BOTTOM = "model errors strict"
 PURE = "images upstream preflight recipe diagnose results baseline verdict budget commands layout doctor"
-MIDDLE = "plan scan ledger wake"
+MIDDLE = "proof plan scan ledger wake"
 
 # What a pure room may be given of the world: files of one revision, and the history of an upstream.
 GIVEN = "ports.Tree ports.Commits"
@@ -35,7 +35,8 @@ LAW = {
     "decide": f"{BOTTOM} {PURE}",
     "render": "model errors",
     "ports": "model errors",
-    "plan": f"{BOTTOM} {PURE} decide render ports",
+    "proof": f"{BOTTOM} {PURE} decide ports",
+    "plan": f"{BOTTOM} {PURE} decide render ports proof",
     "scan": f"{BOTTOM} {PURE} ports",
     "ledger": f"{BOTTOM} {PURE} decide render ports",
     "wake": f"{BOTTOM} {PURE} decide render ports plan scan ledger",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -18,11 +20,13 @@ _GRACE_S = 5.0
 
 
 class LocalProcess:
-    """Satisfies the Process port. `out_limit` and `err_limit` are bytes; `path` is the PATH programs are found on."""
+    """Satisfies the Process port. `out_limit`, `err_limit` and `memory` are bytes (the last of address space, where the
+    system can limit another program's); `path` is the PATH programs are found on."""
 
-    def __init__(self, *, path: str | None = None, out_limit: int = 256_000_000, err_limit: int = 4_000_000) -> None:
+    def __init__(self, *, path: str | None = None, out_limit: int = 256_000_000, err_limit: int = 4_000_000,
+                 memory: int | None = None) -> None:
         self._path = os.environ.get("PATH", os.defpath) if path is None else path
-        self._out_limit, self._err_limit = out_limit, err_limit
+        self._out_limit, self._err_limit, self._memory = out_limit, err_limit, memory
 
     def run(self, argv: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None,
             limit_s: float = 60.0, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
@@ -32,6 +36,7 @@ class LocalProcess:
         started are killed), BadInput past the output limits.
         """
         child = self._start(argv, cwd, env or {})
+        _bound(child, self._memory)
         too_much = threading.Event()
         out, err = bytearray(), bytearray()
         threads = [
@@ -59,6 +64,13 @@ class LocalProcess:
             raise Missing(f"no such {what}: {error.filename}", "install it or correct the name") from None
         except (NotADirectoryError, PermissionError) as error:
             raise Missing(f"cannot run {argv[0]}: {error.strerror}", "look at its permissions") from None
+
+
+def _bound(child: subprocess.Popen[bytes], memory: int | None) -> None:
+    """Set from here and not between fork and exec, where a process with threads may do next to nothing."""
+    if memory is not None and hasattr(resource, "prlimit"):
+        with suppress(ProcessLookupError, PermissionError):
+            resource.prlimit(child.pid, resource.RLIMIT_AS, (memory, memory))
 
 
 def _spawn(work, *args) -> threading.Thread:

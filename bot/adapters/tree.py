@@ -1,4 +1,4 @@
-"""Files of one revision, read only: of a commit through the Git port, or of a folder on this machine."""
+"""Files of one revision, read only: of a commit through the Git port, or of a commit or a folder on this machine."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from bot.adapters.gitcli import check_path, meaning
 from bot.errors import BadInput, Missing
-from bot.ports import Git
+from bot.ports import Git, Process
 
 MAX_FILE = 64_000_000
 _NEVER = frozenset({".git"})
+_PLAIN_MODES = ("100644", "100755")
 
 
 class CommitTree:
@@ -25,6 +27,47 @@ class CommitTree:
     def paths(self, prefix: str = "") -> Sequence[str]:
         folder = prefix.rpartition("/")[0]
         return sorted(path for path in self._git.entries(self._oid, folder) if path.startswith(prefix))
+
+
+class LocalCommit:
+    """Satisfies the Tree port over one commit of a repository on this machine. Nothing is fetched and nothing checked out."""
+
+    def __init__(self, process: Process, root: Path, oid: str) -> None:
+        self._process, self._root, self._oid = process, root, oid
+        self._modes: dict[str, str] | None = None
+
+    @classmethod
+    def of(cls, process: Process, root: Path, ref: str) -> LocalCommit | None:
+        """The commit that a ref names now; None where it names none."""
+        code, out, err = _git(process, root, "rev-parse", "--quiet", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+        if code == 128 and err:
+            raise meaning("rev-parse", err)
+        return cls(process, root, out.decode().strip()) if code == 0 else None
+
+    def read(self, path: str) -> bytes | None:
+        """A plain file's content; None when there is none (symbolic links are not followed)."""
+        if check_path(path) not in self._listing():
+            return None
+        code, out, err = _git(self._process, self._root, "cat-file", "blob", f"{self._oid}:{path}")
+        if code:
+            raise meaning("cat-file", err)
+        return out
+
+    def paths(self, prefix: str = "") -> Sequence[str]:
+        return sorted(path for path in self._listing() if path.startswith(prefix))
+
+    def _listing(self) -> dict[str, str]:
+        if self._modes is None:
+            code, out, err = _git(self._process, self._root, "ls-tree", "-r", "-z", "--full-tree", self._oid)
+            if code:
+                raise meaning("ls-tree", err)
+            rows = (row.partition("\t") for row in out.decode("utf-8", "surrogateescape").split("\0")[:-1])
+            self._modes = {path: facts[:6] for facts, _, path in rows if facts[:6] in _PLAIN_MODES}
+        return self._modes
+
+
+def _git(process: Process, root: Path, *argv: str) -> tuple[int, bytes, bytes]:
+    return process.run(["git", *argv], cwd=root, env={"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"})
 
 
 class FolderTree:

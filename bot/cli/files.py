@@ -10,8 +10,9 @@ import msgspec
 import typer
 
 from bot import layout as layouts
+from bot import proof
 from bot.adapters.assets import PackagedAssets
-from bot.cli.layouts import bare, layout_of, named, tree_of, unread
+from bot.cli.layouts import bare, generator_of, layout_of, named, tree_of, unread
 from bot.cli.output import as_json, note, working
 from bot.cli.packaged import LAYOUT_FILE, PRESETS, schemes
 from bot.cli.place import Place, parsed
@@ -24,7 +25,7 @@ from bot.layout import Layout
 from bot.model.image import Reference
 from bot.model.recipe import Edit, Recipe, Scope
 from bot.recipe import edit as edits
-from bot.recipe import own, scope
+from bot.recipe import own
 from bot.recipe.mentions import mentions
 from bot.recipe.read import family as family_of
 from bot.recipe.read import policy, read
@@ -66,13 +67,11 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
     assets = PackagedAssets()
     layout, tree = layout_of(place, assets), Shelf(tree_of(place))
     with working("reading the recipes"):
-        moved = scope.prove(tree, layout, recipes, edits.move(tree, layout, recipes, image))
+        moved = edits.move(tree, layout, recipes, image)
         family = [read(tree, layout, key) for key in dict.fromkeys(recipes)]
     unread(tree, layout)
-    found = moved.scope
-    if found is not None and (found.other_rows_changed or not found.only_image):
-        raise Refusal("the edit would change more of the matrix than the image of these recipes",
-                      "name the recipes that share its files too; nothing was written")
+    with working("proving the scope by the matrix before and after"):
+        proved = _proved(place, tree, layout, recipes, moved)
     for line in _policy(tree, layout, family, wanted, schemes(assets)):
         note(f"policy: {line}")
     for finding in (*moved.findings, *_mentioned(tree, layout, family)):
@@ -83,11 +82,25 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
         write_all(place.repo, moved.files)
         note(f"written: {', '.join(moved.files)}" if moved.files else "nothing to write")
     if format_ == "json":
-        as_json(told(family, moved, layout, image))
+        as_json(told(family, proved, layout, image))
     elif format_ == "markdown":
         typer.echo(f"```diff\n{moved.diff}```")
     elif not write:
         typer.echo(moved.diff, nl=False)
+
+
+def _proved(place: Place, tree: Shelf, layout: Layout, recipes: list[str], moved: Edit) -> Edit:
+    """The edit with its scope, by the guest's generator where that can be run; why it cannot is a note."""
+    def say(line: str) -> None:
+        note(f"note: {line}")
+
+    guest = generator_of(place, layout) if moved.files else None
+    found = proof.prove(tree, layout, recipes, moved, proof.witness(tree, layout, recipes, guest, say), say)
+    if found.fault is not None:
+        raise Refusal(f"the edit would change more of the matrix than the image of these recipes: {found.fault}",
+                      "name the recipes that share its files too; nothing was written")
+    told = (*moved.findings, *(text.en for text in found.notes))
+    return msgspec.structs.replace(moved, scope=found.scope, findings=told)
 
 
 def told(family: list[Recipe], moved: Edit, layout: Layout, image: str) -> dict[str, Any]:

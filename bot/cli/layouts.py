@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.adapters.assets import PackagedAssets
-from bot.adapters.gitcli import meaning
+from bot.adapters.generator import GuestGenerator
 from bot.adapters.process import LocalProcess
-from bot.adapters.tree import FolderTree
+from bot.adapters.tree import FolderTree, LocalCommit
 from bot.cli.output import note
 from bot.cli.packaged import LAYOUT_FILE, PRESETS, layout_from, presets
 from bot.cli.place import Place, content, folder
 from bot.errors import BadArguments, Refusal
 from bot.layout import Layout
+from bot.ports import Tree
 from bot.recipe.shelf import Shelf
 
 REPO_HINT = "name a repository with --repo"
@@ -33,7 +34,8 @@ def layout_of(place: Place, assets: PackagedAssets) -> Layout:
     here = place.repo / LAYOUT_FILE
     if not is_repository(folder(place.repo, REPO_HINT)):
         return layout_from(assets, content(here, REPO_HINT) if here.exists() else None, file=str(here))
-    branch, data = _committed(place.repo)
+    branch, committed = default_tree(place.repo)
+    data = committed.read(LAYOUT_FILE) if committed else None
     if data is None and here.exists():
         note(f"note: {LAYOUT_FILE} is not on {branch or 'any branch'} yet and is not used; --layout {here} uses it")
     return layout_from(assets, data, file=f"{LAYOUT_FILE} of {branch}")
@@ -74,18 +76,19 @@ def bare(root: Path) -> bool:
     return is_repository(root) and not (root / ".git").exists()
 
 
-def _committed(root: Path) -> tuple[str | None, bytes | None]:
-    """The default branch as people call it, and its layout file; None for what is not there."""
-    process = LocalProcess()
-
-    def git(*argv: str) -> tuple[int, bytes, bytes]:
-        return process.run(["git", *argv], cwd=root, env={"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1"})
-
+def default_tree(root: Path) -> tuple[str | None, Tree | None]:
+    """The default branch of a local repository as people call it, and its files as committed; None where it has no commit."""
     for ref in _DEFAULTS:
-        code, _, err = git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-        if code == 128 and err:
-            raise meaning("rev-parse", err)
-        if code == 0:
-            code, data, _ = git("cat-file", "blob", f"{ref}:{LAYOUT_FILE}")
-            return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), data if code == 0 else None
+        found = LocalCommit.of(LocalProcess(), root, ref)
+        if found is not None:
+            return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), found
     return None, None
+
+
+def generator_of(place: Place, layout: Layout) -> GuestGenerator | None:
+    """The guest's generator, its code from the default branch's commit. In a folder that is no git repository the files that
+    lie there are all there is, and a person who runs us there has chosen them."""
+    if layout.generator != "inferencex":
+        return None
+    code = default_tree(place.repo)[1] if is_repository(place.repo) else FolderTree(place.repo)
+    return GuestGenerator(layout.generator_command, layout.generator_files, code) if code is not None else None

@@ -27,7 +27,7 @@ from bot.cli.packaged import LAYOUT_FILE, layout_from, limits
 from bot.cli.payload import event_of
 from bot.cli.place import Place, content, parsed
 from bot.cli.remote import opened, registry
-from bot.cli.wiring import knowledge, published, renderer
+from bot.cli.wiring import generator, knowledge, published, renderer
 from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachable
 from bot.images import reference
 from bot.layout import Layout
@@ -113,7 +113,7 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
         published=published(clock, layout, known, lambda: CommitTree(git, git.tip(layout.base) or "")),
         ledger=Ledger(books, clock=clock, random=random), tree=lambda oid: CommitTree(git, oid), layout=layout,
         limits=limits(layout), knowledge=known, render=renderer(assets, layout, known), mode=environment.mode,
-        wake=wake_id(random), version=__version__, run=environment.run(), narrate=note,
+        wake=wake_id(random), version=__version__, run=environment.run(), narrate=note, generator=generator(layout),
     )
 
 

@@ -12,8 +12,8 @@ from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.cli.files import matrix_of
-from bot.cli.layouts import layout_of, tree_of, unread
-from bot.cli.output import as_json, report, working
+from bot.cli.layouts import generator_of, layout_of, tree_of, unread
+from bot.cli.output import as_json, note, report, working
 from bot.cli.packaged import limits
 from bot.cli.place import Place, parsed
 from bot.cli.remote import commits, registry
@@ -52,6 +52,7 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
         sources = Sources(
             tree=tree, registry=registries, schemes=known.schemes, commits=upstream,
             published=published(clock, layout, known, lambda: tree),
+            generator=generator_of(place, layout), say=lambda line: note(f"note: {line}"),
             **({"seen": sights.asked(*books, clock)} if books else {}),
         )
         subject = gather(sources, layout, recipe, image, limits(layout), reasons)
@@ -73,5 +74,5 @@ def told(recipe: str, layout: Layout, subject: Subject, text: str) -> dict[str, 
         "sites": [{"file": site.file, "line": site.line, "path": site.path} for site in subject.plan.sites],
         "diff": subject.plan.diff, "matrix": matrix_of(layout, subject.plan.scope), "findings": [], "proposal": text,
         "reasons": list(subject.candidate.reasons), "missing_baseline": subject.plan.missing_baseline,
-        "comparisons": msgspec.to_builtins(subject.plan.comparisons),
+        "comparisons": msgspec.to_builtins(subject.plan.comparisons), "notes": msgspec.to_builtins(subject.plan.notes),
     }

@@ -28,7 +28,7 @@ from bot.cli.packaged import LAYOUT_FILE, limits
 from bot.cli.payload import event_of
 from bot.cli.place import folder
 from bot.cli.sound import guest_layout, prove
-from bot.cli.wiring import knowledge, published, renderer
+from bot.cli.wiring import generator, knowledge, published, renderer
 from bot.cli.writing import scratch
 from bot.errors import BadArguments, BumpbotError, Refusal
 from bot.layout import Layout, Smoke
@@ -149,7 +149,7 @@ class RehearsedBot:
                           approve_above=policy.caps.approve_above),
             knowledge=self._knowledge, render=render, mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
-            narrate=self._narrate,
+            narrate=self._narrate, generator=generator(layout),
         )
 
     def _published(self, layout: Layout) -> Published:

@@ -8,6 +8,7 @@ import msgspec
 
 from bot import strict
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.generator import GuestGenerator
 from bot.adapters.kept import FolderBaselines
 from bot.adapters.published import ApiSource, PublishedBaselines
 from bot.cli.packaged import schemes
@@ -16,7 +17,7 @@ from bot.diagnose import signatures
 from bot.layout import Layout
 from bot.model.result import Baseline
 from bot.model.text import Text
-from bot.ports import Clock, Published, Tree
+from bot.ports import Clock, Generator, Published, Tree
 from bot.render import Renderer
 from bot.results import load_metrics
 from bot.wake.context import Knowledge
@@ -52,6 +53,13 @@ def published(clock: Clock, layout: Layout, known: Knowledge, files: Callable[[]
     if folder:
         return FolderBaselines(files, folder, known.metrics)
     return PublishedBaselines(ApiSource(clock, base_url=url), known.metrics) if url else NoBaselines()
+
+
+def generator(layout: Layout) -> Callable[[Tree], Generator | None]:
+    """Makes the guest's generator with the code of a tree, where the layout names one."""
+    if layout.generator != "inferencex":
+        return lambda code: None
+    return lambda code: GuestGenerator(layout.generator_command, layout.generator_files, code)
 
 
 def renderer(assets: PackagedAssets, layout: Layout, known: Knowledge) -> Renderer:

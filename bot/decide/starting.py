@@ -9,7 +9,7 @@ from bot import budget
 from bot.decide.people import fail_fast, labelled_by, sweep_labels
 from bot.model.action import Action, Cancel, Dispatch, Label, Remember, Unlabel
 from bot.model.bump import Approval, Bump
-from bot.model.recipe import Point
+from bot.model.recipe import Point, Recipe
 from bot.model.rules import Smoke, Sweep
 from bot.model.run import Stage
 
@@ -35,18 +35,25 @@ def dispatch_sweep(bump: Bump, head: str, gpu_hours: float) -> Dispatch:
 def _dispatch(bump: Bump, rules: Smoke | Sweep, stage: Stage, step: int, head: str, points: Sequence[Point],
               arguments: Sequence[str], gpu_hours: float) -> Dispatch:
     """`points` none is all of them. An input that comes out empty is left out: what it means then is the workflow's own."""
-    recipe, nonce = bump.subject.family[0], _nonce(bump, stage, step, head)
-    limits = sorted({point.eval.limit for point in points if point.eval and point.eval.limit})
-    concurrencies = " ".join(map(str, sorted({point.concurrency for point in points})))
+    nonce = _nonce(bump, stage, step, head)
     words = {
-        "key": recipe.key, "keys": " ".join(member.key for member in bump.subject.family), "file": recipe.file, "head": head,
-        "nonce": nonce, "arguments": " ".join(fill(one, {"concurrencies": concurrencies}) for one in arguments),
-        "points": " ".join(point.id for point in points), "eval-limit": str(limits[0]) if limits else "",
+        **spoken(bump.subject.family, points, arguments), "head": head, "nonce": nonce,
         "fail-fast": "true" if stage != "sweep" or fail_fast(bump) else "false",
     }
     filled = {name: fill(value, words).strip() for name, value in rules.inputs.items()}
     inputs = {name: value for name, value in filled.items() if value}
     return Dispatch(workflow=rules.workflow, ref=rules.ref, inputs=inputs, nonce=nonce, head=head, gpu_hours=gpu_hours)
+
+
+def spoken(family: Sequence[Recipe], points: Sequence[Point], arguments: Sequence[str]) -> dict[str, str]:
+    """What the templates of a dispatch may name of the recipes and points that it runs."""
+    limits = sorted({point.eval.limit for point in points if point.eval and point.eval.limit})
+    concurrencies = " ".join(map(str, sorted({point.concurrency for point in points})))
+    return {
+        "key": family[0].key, "keys": " ".join(member.key for member in family), "file": family[0].file,
+        "arguments": " ".join(fill(one, {"concurrencies": concurrencies}) for one in arguments),
+        "points": " ".join(point.id for point in points), "eval-limit": str(limits[0]) if limits else "",
+    }
 
 
 def relabel(bump: Bump, head: str, gpu_hours: float) -> tuple[Action, ...]:

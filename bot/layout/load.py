@@ -135,6 +135,8 @@ def _workflows(layout: Layout) -> Iterator[Fault]:
             yield (name, "workflow"), "no workflow is named", "give its file name"
         for key, template in part.inputs.items():
             yield from _holes((name, "inputs", key), template, _INPUT_HOLES)
+    if layout.smoke and layout.smoke.command and layout.smoke.command not in layout.smoke.inputs:
+        yield ("smoke", "command"), "is not among the inputs", "name the input that holds the generator's command line"
     for key, words in layout.smoke.arguments.items() if layout.smoke else ():
         for at, template in enumerate(words):
             yield from _holes(("smoke", "arguments", key, at), template, _ARGUMENT_HOLES)
@@ -145,6 +147,12 @@ def _workflows(layout: Layout) -> Iterator[Fault]:
     for at, name in enumerate(layout.sweep.fail_fast if layout.sweep else ()):
         if name not in (layout.sweep.label, *layout.sweep.primary):
             yield ("sweep", "fail-fast", at), "is not among the primary labels", "name one of `primary`"
+
+
+def _generator(layout: Layout) -> Iterator[Fault]:
+    for at, glob in enumerate(layout.generator_files):
+        if glob.startswith("/") or ".." in glob.split("/"):
+            yield ("generator-files", at), "leaves the repository", "start at the repository's root"
 
 
 def _holes(place: tuple[str | int, ...], template: str, known: frozenset[str]) -> Iterator[Fault]:
@@ -184,4 +192,4 @@ def _names(layout: Layout) -> Iterator[Fault]:
             yield ("allow", at), "not a registry/repository", "like docker.io/vllm/vllm-openai, without tag"
 
 
-_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, _workflows, _changelog, _policies, _names)
+_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, _generator, _workflows, _changelog, _policies, _names)

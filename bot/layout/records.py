@@ -89,7 +89,8 @@ class Smoke(_Record, kw_only=True):
     where they come out empty; `title` is how the run's name shows on the forge, by which it is found again; `stages` are what
     is run, cheapest information first (`trim` is the lowest point and its eval in one run, where the guest trims itself);
     `arguments` end the generator command of a stage, or of a `repeat`, and may hold {concurrencies}; `label` asks for the
-    smoke again.
+    smoke again. `command` names the input that holds the generator's command line, and `otherwise` the stages that take the
+    place of one whose `arguments` the guest's generator does not know.
     """
 
     workflow: str = ""
@@ -98,6 +99,8 @@ class Smoke(_Record, kw_only=True):
     inputs: dict[str, str] = {}
     arguments: dict[StageName | Literal["repeat"], tuple[Text, ...]] = {}
     stages: Annotated[tuple[StageName, ...], Meta(min_length=1, max_length=3)] = ("evals", "lowest", "highest")
+    command: str = ""
+    otherwise: dict[StageName, tuple[StageName, ...]] = {}
     label: str = ""
     eval_sample: Annotated[int, Meta(ge=1)] = 50
 
@@ -225,6 +228,8 @@ class Layout(_Record, kw_only=True):
     mentions: Annotated[tuple[Text, ...], Meta(description="globs of files that may name images and are never edited")] = ()
     generator: Literal["none", "own", "inferencex"] = "none"
     generator_command: str = ""
+    generator_files: Annotated[tuple[Text, ...], Meta(description=(
+        "globs of the generator's own code; it is run with these files of the default branch and no others"))] = ()
     allow: tuple[Text, ...] = ()
     policy: Annotated[Wanted, Meta(description="how images move where nothing else is said")] = Wanted()
     policies: Annotated[dict[Text, Wanted], Meta(description=(

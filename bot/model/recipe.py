@@ -66,11 +66,13 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """The matrix before and after an edit: rows changed in the family, rows changed elsewhere, image alone or not."""
+    """The matrix before and after an edit: rows changed in the family, rows changed elsewhere, image alone or not, and whose
+    rows say so: those of the guest's own generator, or ours."""
 
     changed_rows: int
     other_rows_changed: int
     only_image: bool
+    by: Literal["generator", "bumpbot"] = "bumpbot"
 
 
 class Edit(Struct, frozen=True, kw_only=True):

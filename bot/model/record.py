@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -47,6 +48,7 @@ class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     files_changed: int
     only_image: bool
     rows_changed: int
+    rows_by: Literal["generator", "bumpbot"]
     repushed: datetime | None
     was: Sight | None
     comparisons: tuple[Comparison, ...]

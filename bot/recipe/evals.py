@@ -34,6 +34,18 @@ def chosen(rows: Sequence[Row], at_least: int) -> list[Chosen]:
     return sorted(picked.items())
 
 
+def rows_of(rows: Sequence[Row], at_least: int) -> list[Row]:
+    """The gating evals as rows, as `--evals-only` prints them for these rows."""
+    marks = {"run-eval": True, "eval-only": True}
+    return [{**rows[at], **marks, **({"eval-conc": conc} if "prefill" in rows[at] else {})} for at, conc in chosen(rows, at_least)]
+
+
+def measured(row: Mapping[str, Any]) -> list[int]:
+    """The concurrencies that a row runs: an eval's is one of those that its row lists, unless all of them are asked for."""
+    one = row.get("eval-conc") if row.get("eval-only") else None
+    return [one] if isinstance(one, int) else concurrencies(row)
+
+
 def threshold(task: str, prefix: str, table: Mapping[str, Any] | None, otherwise: float) -> float:
     """The score a task must reach for a model: the model's own figure, else the task's, else `otherwise`."""
     table = table or {}

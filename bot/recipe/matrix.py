@@ -14,7 +14,7 @@ from bot.layout.ask import hardware
 from bot.layout.records import Layout
 from bot.model.recipe import EvalSpec, Point
 from bot.ports import Tree
-from bot.recipe import evals, own, rows
+from bot.recipe import evals, own, rows, words
 from bot.recipe.document import value
 from bot.recipe.shelf import Home, Shelf
 
@@ -38,18 +38,35 @@ def together(tree: Tree | Shelf, layout: Layout, keys: Sequence[str]) -> tuple[P
     if layout.generator == "none":
         return ()
     made = [(home.key, row) for home in homes for row in generated(shelf, layout, home)]
-    runs = [_point(key, row, conc, layout, None) for key, row in made for conc in rows.concurrencies(row)]
+    gates = [(*made[at], conc) for at, conc in evals.chosen([row for _, row in made], layout.evals.at_least)]
+    return _points(shelf, layout, made, gates)
+
+
+def of_rows(tree: Tree | Shelf, layout: Layout, made: Mapping[str, Sequence[rows.Row]],
+            gated: Sequence[rows.Row]) -> tuple[Point, ...]:
+    """The points of rows that a guest's generator printed: those of each recipe, and the evals of all of them, each of which
+    belongs to the recipe that has its row."""
+    owners: dict[str, tuple[str, rows.Row]] = {}
+    for key, listed in made.items():
+        for row in listed:
+            owners.setdefault(evals.deployment(row), (key, row))
+    gates = [(*owners[name], conc) for row in gated if (name := evals.deployment(row)) in owners for conc in evals.measured(row)]
+    return _points(Shelf.of(tree), layout, [(key, row) for key, listed in made.items() for row in listed], gates)
+
+
+def _points(shelf: Shelf, layout: Layout, made: Sequence[tuple[str, rows.Row]],
+            gates: Sequence[tuple[str, rows.Row, int]]) -> tuple[Point, ...]:
     table = shelf.plain(layout.evals.thresholds) if layout.evals.thresholds else None
-    gates = [_point(made[at][0], made[at][1], conc, layout, _gate(made[at][1], table, layout))
-             for at, conc in evals.chosen([row for _, row in made], layout.evals.at_least)]
-    return _distinct([*runs, *gates])
+    runs = [_point(key, row, conc, layout, None) for key, row in made for conc in rows.concurrencies(row)]
+    return _distinct([*runs, *(_point(key, row, conc, layout, _gate(row, table, layout)) for key, row, conc in gates)])
 
 
 def generated(tree: Tree | Shelf, layout: Layout, home: Home) -> list[rows.Row]:
     """The rows of one InferenceX recipe, without evals."""
     shelf = Shelf.of(tree)
     entry = value(home.hit.node)
-    machines = ((shelf.plain(layout.runners) if layout.runners else None) or {}).get("hardware") or {}
+    place = words.runners(shelf, layout)
+    machines = ((shelf.plain(place) if place else None) or {}).get("hardware") or {}
     try:
         return rows.rows(entry, machines)
     except (KeyError, TypeError, AttributeError) as error:

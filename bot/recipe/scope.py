@@ -1,17 +1,22 @@
-"""Proof of what an edit changes: the matrix before and after, point by point."""
+"""Proof of what an edit changes: the matrix before and after, compared as whole rows."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from bot.layout.records import Layout
 from bot.model.recipe import Edit, Point, Scope
 from bot.ports import Tree
-from bot.recipe import matrix
+from bot.recipe import evals, matrix
+from bot.recipe.rows import Row
 from bot.recipe.shelf import Shelf
+
+_SHOWN = 60
 
 
 class Overlay:
@@ -26,6 +31,50 @@ class Overlay:
     def paths(self, prefix: str = "") -> Sequence[str]:
         below = {path for path in self._files if path.startswith(prefix)}
         return sorted({*self._tree.paths(prefix), *below})
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """The matrix of one revision: the rows of each recipe of the family, the family's evals, and those of all other recipes."""
+
+    family: Mapping[str, Sequence[Row]]
+    evals: Sequence[Row]
+    others: Sequence[Row] = ()
+    other_evals: Sequence[Row] = ()
+
+
+def side(tree: Tree | Shelf, layout: Layout, family: Collection[str]) -> Side:
+    """One revision's matrix by our own rows."""
+    shelf = Shelf.of(tree)
+    made = {key: matrix.generated(shelf, layout, home) for key, home in shelf.homes(layout).items()}
+    mine = {key: made[key] for key in dict.fromkeys(family)}
+    others = [row for key, rows in made.items() if key not in mine for row in rows]
+    at_least = layout.evals.at_least
+    return Side(family=mine, evals=evals.rows_of([row for rows in mine.values() for row in rows], at_least), others=others,
+                other_evals=evals.rows_of(others, at_least))
+
+
+def contrast(before: Side, after: Side) -> tuple[Scope, str | None]:
+    """How two matrices of the same recipes differ, and the first difference that is more than the family's image, told by row
+    and field. Fields that nobody here knows count like all others."""
+    changed = {key: _apart(rows, after.family.get(key, ())) for key, rows in before.family.items()}
+    beyond = {key: _apart(_bare(rows), _bare(after.family.get(key, ()))) for key, rows in before.family.items()}
+    gone, come = _apart(_bare(before.evals), _bare(after.evals))
+    apart = [_apart(before.others, after.others), _apart(before.other_evals, after.other_evals)]
+    empty = next((key for key, rows in before.family.items() if rows and not after.family.get(key)), None)
+    faults = [f"the rows of {empty} dropped to nothing"] if empty else []
+    faults += [fault for key, pair in beyond.items() if (fault := _fault(key, *pair))]
+    faults += [fault for fault in [_fault("evals of the family", gone, come)] if fault]
+    only_image = not faults
+    faults += [fault for name, pair in zip(("another recipe", "evals of other recipes"), apart, strict=True)
+               if (fault := _fault(name, *pair))]
+    found = Scope(changed_rows=sum(max(map(len, pair)) for pair in changed.values()),
+                  other_rows_changed=sum(max(map(len, pair)) for pair in apart), only_image=only_image)
+    return found, faults[0] if faults else None
+
+
+def disagreement(ours: Sequence[Row], theirs: Sequence[Row]) -> str | None:
+    """The first field in which our own rows differ from the guest's: None when they say the same."""
+    return _fault("", *_apart(ours, theirs))
 
 
 def compare(before: Sequence[Point], after: Sequence[Point], family: Collection[str]) -> Scope:
@@ -43,13 +92,63 @@ def compare(before: Sequence[Point], after: Sequence[Point], family: Collection[
                  only_image=_unnamed(gone, family) == _unnamed(come, family))
 
 
-def prove(tree: Tree | Shelf, layout: Layout, family: Collection[str], edit: Edit) -> Edit:
-    """The edit with its scope: every recipe of the layout is generated before and after."""
+def proved(tree: Tree | Shelf, layout: Layout, family: Collection[str], edit: Edit) -> tuple[Scope, str | None]:
+    """The scope of an edit by our own rows, and the first difference beyond the family's image: every recipe of the layout is
+    generated before and after."""
     before, after = Shelf.of(tree), Shelf(Overlay(tree, edit.files))
-    return msgspec.structs.replace(edit, scope=compare(_all(before, layout), _all(after, layout), family))
+    if layout.generator == "inferencex":
+        return contrast(side(before, layout, family), side(after, layout, family))
+    found = compare(_all(before, layout), _all(after, layout), family)
+    return found, None if found.only_image and not found.other_rows_changed else "points came, went or moved"
+
+
+def prove(tree: Tree | Shelf, layout: Layout, family: Collection[str], edit: Edit) -> Edit:
+    """The edit with its scope, by our own rows."""
+    return msgspec.structs.replace(edit, scope=proved(tree, layout, family, edit)[0])
 
 
 Cell = tuple[str, str, str, str]
+
+
+def _apart(old: Sequence[Row], new: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Rows that are only in one of two lists, each as often as it has no partner."""
+    before, after = Counter(map(_text, old)), Counter(map(_text, new))
+    return [json.loads(row) for row in (before - after).elements()], [json.loads(row) for row in (after - before).elements()]
+
+
+def _bare(rows: Sequence[Row]) -> list[Row]:
+    return [{name: part for name, part in row.items() if name != "image"} for row in rows]
+
+
+def _fault(where: str, gone: Sequence[Row], come: Sequence[Row]) -> str | None:
+    """The first row that went or came, or the first field in which it differs from the row most like it."""
+    name = f"{where}: " if where else ""
+    if not gone or not come:
+        row = next(iter((*gone, *come)), None)
+        return None if row is None else f"{name}the row {_name(row)} {'vanished' if gone else 'came'}"
+    old = gone[0]
+    new = min(come, key=lambda row: len(_fields(old, row)))
+    field = _fields(old, new)[0]
+    return f"{name}the row {_name(old)}: {field} {_shown(old.get(field))} -> {_shown(new.get(field))}"
+
+
+def _fields(one: Row, other: Row) -> list[str]:
+    return sorted(name for name in {*one, *other} if name not in one or name not in other or _text(one[name]) != _text(other[name]))
+
+
+def _name(row: Row) -> str:
+    name, conc = row.get("exp-name", "?"), _shown(row.get("conc"))
+    return f"{name} at concurrency {conc}"
+
+
+def _shown(part: Any) -> str:
+    text = _text(part)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _text(part: Any) -> str:
+    """Equal texts for equal values only: 1, 1.0 and true are three."""
+    return json.dumps(part, sort_keys=True, ensure_ascii=False)
 
 
 def _cell(point: Point) -> Cell:

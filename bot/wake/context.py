@@ -30,7 +30,7 @@ from bot.model.action import (
 from bot.model.mode import Mode
 from bot.model.record import Record
 from bot.model.rules import Limits
-from bot.ports import Clock, Commits, Forge, Git, Published, Registry, Tree
+from bot.ports import Clock, Commits, Forge, Generator, Git, Published, Registry, Tree
 from bot.results.metrics import Metrics
 
 # What each mode lets through. Ending and cleaning up belong to `propose`: a bot that may not spend may still stop.
@@ -62,7 +62,8 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`known_repairs` None is all of them; `run` names the workflow run this wake is, as id/attempt."""
+    """`known_repairs` None is all of them; `run` names the workflow run this wake is, as id/attempt; `generator` makes the
+    guest's own with the code of a tree, which is always one of the default branch."""
 
     forge: Forge
     git: Git
@@ -82,3 +83,4 @@ class Context:
     run: str | None = None
     known_repairs: frozenset[str] | None = None
     narrate: Callable[[str], None] = lambda line: None
+    generator: Callable[[Tree], Generator | None] = lambda code: None

@@ -32,7 +32,8 @@ def requested(context: Context, event: Requested, reasons: tuple[str, ...] = ())
         image, reasons = line.candidate or "", line.reasons
     sources = Sources(tree=tree, registry=context.registry, commits=context.commits,
                       published=context.published, schemes=context.knowledge.schemes,
-                      seen=sights.asked(context.ledger, context.ledger.tip(), context.clock))
+                      seen=sights.asked(context.ledger, context.ledger.tip(), context.clock),
+                      generator=context.generator(tree), say=context.narrate)
     subject = plan(sources, context.layout, event.recipe, image, context.limits, reasons)
     bump = Bump(id=bump_id(event.recipe, subject.candidate.new.digest), now=context.clock.now(), subject=subject)
     _free(context, bump)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import UTC, datetime
 
 import pytest
 
 from bot.adapters.clock import SystemClock
-from bot.adapters.tree import CommitTree, FolderTree
-from bot.errors import BadInput, Missing
+from bot.adapters.process import LocalProcess
+from bot.adapters.tree import CommitTree, FolderTree, LocalCommit
+from bot.errors import BadInput, BumpbotError, Missing
 from tests.fakes.git_memory import MemoryGit, MemoryRemote
 
 FILES = {"README.md": b"# hi\n", "recipes/a.yaml": b"image: x\n", "recipes/deep/b.yaml": b"image: y\n",
          "recipes2/c.yaml": b"\xff"}
 
 
-@pytest.fixture(params=["commit", "folder"])
+@pytest.fixture(params=["commit", "folder", "local commit"])
 def tree(request, tmp_path):
+    if request.param == "local commit":
+        return committed(tmp_path, FILES)
     if request.param == "commit":
         git = MemoryGit(MemoryRemote())
         return CommitTree(git, git.commit([], FILES, "files", when=datetime(2026, 7, 28, tzinfo=UTC)))
@@ -24,6 +28,16 @@ def tree(request, tmp_path):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
     return FolderTree(tmp_path)
+
+
+def committed(root, files):
+    """The one commit of a repository at `root`, with these files and nothing of them changed since."""
+    for path, data in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    for argv in (["init", "--quiet", "--initial-branch=main"], ["add", "--all"], ["commit", "--quiet", "--message=all"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *argv], cwd=root, check=True)
+    return LocalCommit.of(LocalProcess(), root, "HEAD")
 
 
 class TestEveryTree:
@@ -41,6 +55,25 @@ class TestEveryTree:
     def test_a_path_cannot_leave_it(self, tree, path):
         with pytest.raises(BadInput, match="not a path"):
             tree.read(path)
+
+
+class TestALocalCommit:
+    def test_holds_what_was_committed_and_not_what_lies_there(self, tmp_path):
+        (tmp_path / "link").symlink_to("README.md")
+        tree = committed(tmp_path, FILES)
+        (tmp_path / "README.md").write_bytes(b"changed")
+        (tmp_path / "new").write_bytes(b"x")
+        assert tree.read("README.md") == b"# hi\n" and tree.read("new") is None and tree.read("link") is None
+        assert tree.paths() == sorted(FILES)
+
+    def test_of_a_ref_that_is_not_there_is_none(self, tmp_path):
+        committed(tmp_path, FILES)
+        assert LocalCommit.of(LocalProcess(), tmp_path, "refs/heads/other") is None
+
+    def test_of_what_is_no_repository_is_told(self, tmp_path):
+        (tmp_path / ".git").mkdir()
+        with pytest.raises(BumpbotError, match="not a git repository"):
+            LocalCommit.of(LocalProcess(), tmp_path, "HEAD")
 
 
 class TestAFolder:

@@ -68,7 +68,7 @@ class TestJson:
         assert {key: told[key] for key in ("recipe", "old", "new", "findings", "proposal")} == {
             "recipe": "toy", "old": OLD, "new": NEW, "findings": [], "proposal": None}
         assert told["sites"] == [{"file": "recipes/toy.yaml", "line": 3, "path": "image"}]
-        assert told["matrix"] == {"changed_rows": 2, "other_rows_changed": 0, "only_image": True}
+        assert told["matrix"] == {"changed_rows": 2, "other_rows_changed": 0, "only_image": True, "by": "bumpbot"}
         assert told["diff"].startswith("diff --git a/recipes/toy.yaml b/recipes/toy.yaml\n")
 
     def test_knows_the_old_image_after_it_was_written_over(self, repo: Path) -> None:

@@ -126,7 +126,7 @@ class TestPlan:
         told = done.json
         assert (told["recipe"], told["old"]) == ("toy", f"{image}:v1.0.0")
         assert told["new"].partition("@")[0] == f"{image}:v1.1.0"
-        assert told["matrix"] == {"changed_rows": 2, "other_rows_changed": 0, "only_image": True}
+        assert told["matrix"] == {"changed_rows": 2, "other_rows_changed": 0, "only_image": True, "by": "bumpbot"}
         assert told["findings"] == [] and told["sites"] == [{"file": "recipes/toy.yaml", "line": 3, "path": "image"}]
         assert "### Baseline" in told["proposal"] and "### 基线" in told["proposal"]
         assert told["missing_baseline"] == "not-published"

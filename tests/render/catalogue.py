@@ -93,7 +93,7 @@ PROPOSAL = Proposal(
     settings={"max-num-seqs": "2", "topology": "TP16/DCP16", "nodes": "4", "gpus": "16", "speculation": "dspark",
               "dynamo": "ba83080",
               "concurrency": "1, 2, 4, 8, 16", "a-setting-to-come": "on"},
-    lines_changed=3, files_changed=2, only_image=True, rows_changed=10, repushed=datetime(2026, 9, 3, tzinfo=UTC), was=None,
+    lines_changed=3, files_changed=2, only_image=True, rows_changed=10, rows_by="generator", repushed=datetime(2026, 9, 3, tzinfo=UTC), was=None,
     comparisons=COMPARISONS,
     baseline=BLOCK, missing_baseline=None, state=STATE,
     attempts=(AttemptLine(number=0, head=HEAD, run=34446587513, attempt=1, result="failed", gpu_hours=14.0),

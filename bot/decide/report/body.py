@@ -36,6 +36,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
         files_changed=len({site.file for site in plan.sites}),
         only_image=plan.scope.only_image,
         rows_changed=plan.scope.changed_rows,
+        rows_by=plan.scope.by,
         repushed=subject.candidate.repushed,
         was=subject.candidate.was,
         comparisons=plan.comparisons,
