@@ -76,7 +76,7 @@ def prove(tree: Tree | Shelf, layout: Layout, family: Sequence[str], moved: Edit
     """The scope of an edit. Refusal when the guest's generator refuses the files after the edit that it took before it."""
     shelf = Shelf.of(tree)
     if seen is None or not moved.files:
-        return _by_ourselves(shelf, layout, family, moved)
+        return _by_ourselves(shelf, layout, family, moved, say)
     after = Shelf(Overlay(shelf, moved.files))
     try:
         made = _side(seen.generator, seen.asked, words.data(after, layout))
@@ -84,15 +84,17 @@ def prove(tree: Tree | Shelf, layout: Layout, family: Sequence[str], moved: Edit
         raise Refusal(f"after the edit: {error.reason}", "it took these files before; nothing was changed") from None
     except (Missing, Unreachable) as error:
         say(f"the scope is proved by bumpbot's own rows: {error.reason}")
-        return _by_ourselves(shelf, layout, family, moved)
-    found, fault = scope.contrast(seen.before, made)
+        return _by_ourselves(shelf, layout, family, moved, say)
+    found, fault = scope.contrast(seen.before, made, scope.beside(layout))
     if fault is None and not found.changed_rows and any(seen.before.family.values()):
         fault = "no row of these recipes changed: the generator takes their image from elsewhere"
     return Proof(scope=replace(found, by="generator"), fault=fault, notes=seen.notes)
 
 
-def _by_ourselves(shelf: Shelf, layout: Layout, family: Sequence[str], moved: Edit) -> Proof:
-    found, fault = scope.proved(shelf, layout, family, moved)
+def _by_ourselves(shelf: Shelf, layout: Layout, family: Sequence[str], moved: Edit, say: Say) -> Proof:
+    found, fault, unmade = scope.proved(shelf, layout, family, moved)
+    if unmade:
+        say(f"some recipes have no rows here, so their entries are compared: {unmade}")
     ours = layout.generator == "inferencex" and bool(moved.files)
     return Proof(scope=found, fault=fault, notes=(_BY_OURSELVES,) if ours else ())
 

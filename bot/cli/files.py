@@ -28,7 +28,7 @@ from bot.recipe import edit as edits
 from bot.recipe import own
 from bot.recipe.mentions import mentions
 from bot.recipe.read import family as family_of
-from bot.recipe.read import policy, read
+from bot.recipe.read import fleet, outline, policy
 from bot.recipe.shelf import Shelf
 
 Schemes = tuple[Scheme, ...]
@@ -68,7 +68,7 @@ def edit(place: Place, recipes: list[str], image: str, *, write: bool, format_: 
     layout, tree = layout_of(place, assets), Shelf(tree_of(place))
     with working("reading the recipes"):
         moved = edits.move(tree, layout, recipes, image)
-        family = [read(tree, layout, key) for key in dict.fromkeys(recipes)]
+        family = [outline(tree, layout, key) for key in dict.fromkeys(recipes)]
     unread(tree, layout)
     with working("proving the scope by the matrix before and after"):
         proved = _proved(place, tree, layout, recipes, moved)
@@ -129,9 +129,9 @@ def _policy(tree: Shelf, layout: Layout, family: list[Recipe], wanted: Reference
         others = set(family_of(tree, layout, recipe.key)) - {member.key for member in family}
         if others:
             yield f"{recipe.key} moves together with {', '.join(sorted(others))}"
-        fleet = layouts.hardware(layout, recipe.points[0].runner if recipe.points else recipe.hardware)
-        if wanted.digest and fleet.digests != "proven":
-            yield f"whether the launcher on {recipe.hardware or 'this hardware'} takes tag@digest is {fleet.digests}"
+        machines = fleet(tree, layout, recipe)
+        if wanted.digest and machines.digests != "proven":
+            yield f"whether the launcher on {recipe.hardware or 'this hardware'} takes tag@digest is {machines.digests}"
         yield from _order(recipe.image, wanted, rules, known)
 
 

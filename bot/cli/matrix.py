@@ -8,12 +8,12 @@ import msgspec
 
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.process import LocalProcess
-from bot.adapters.revision import RevisionTree
+from bot.adapters.tree import LocalCommit
 from bot.cli.jobs import jobs_of
-from bot.cli.layouts import layout_of, tree_of
+from bot.cli.layouts import is_repository, layout_of, tree_of
 from bot.cli.output import as_json, note, table
 from bot.cli.place import Place
-from bot.errors import BadArguments, BadInput, Missing, Refusal
+from bot.errors import BadArguments, BadInput, Refusal
 from bot.layout import Layout, Smoke
 from bot.model.recipe import Point
 from bot.recipe import matrix as matrices
@@ -54,10 +54,11 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
 
 def _changed(place: Place, base: str, tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:
     """The points that run otherwise than at `base`, a revision of the repository."""
-    try:
-        then = RevisionTree(LocalProcess(), place.repo, base)
-    except Missing as error:
-        raise BadArguments(error.reason, error.hint) from None
+    if not is_repository(place.repo):
+        raise BadArguments(f"{place.repo} is no git repository", "name a clone with --repo")
+    then = LocalCommit.of(LocalProcess(), place.repo, base)
+    if then is None:
+        raise BadArguments(f"{base} is no commit of {place.repo}", "name a branch, tag or commit that was fetched")
     found = compare(then, tree, layout, keys)
     for line in found.unread:
         note(f"note: {line}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from msgspec.structs import replace
 
 from bot import layout as layouts
 from bot.images import policy as policies
 from bot.images.policy import Policy
-from bot.layout import Layout
+from bot.layout import Hardware, Layout
 from bot.model.recipe import Recipe
 from bot.ports import Tree
 from bot.recipe import matrix, own, settings, spelling, which
@@ -20,19 +20,31 @@ def keys(tree: Tree | Shelf, layout: Layout) -> tuple[str, ...]:
     return tuple(Shelf.of(tree).homes(layout))
 
 
-def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
-    """One recipe with its points. Refusal for an unknown key; BadInput (file, line, key) for what cannot be read."""
+def outline(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
+    """One recipe without what only a matrix tells: of a guest's no points and no settings. An edit and a scan need no more, and
+    are made where the guest's other files are not at hand. Refusal for an unknown key; BadInput (file, line, key)."""
     shelf = Shelf.of(tree)
     home, found = shelf.home(layout, key), sites(shelf, layout, key)
     facts = {name: home.text(path) or "" for name, path in home.entry.facts.items()}
-    facts["hardware"] = facts.get("hardware", "").removeprefix("cluster:").split("-")[0]
-    said = _settings(shelf, layout, home, found.linked)
+    mine = _own(shelf, home.file) if layout.generator == "own" else None
     return Recipe(key=key, file=home.file, image=found.image, sites=tuple(place.site for place in found.places),
-                  model=facts.get("model", ""), hardware=facts["hardware"], framework=facts.get("framework", ""),
-                  precision=facts.get("precision", ""), prefix=facts.get("prefix", ""),
-                  points=matrix.points(shelf, layout, key), linked=found.linked, settings=said,
-                  failed_requests=_failed_requests(shelf, layout, home),
+                  model=facts.get("model", ""), hardware=_label(home).removeprefix("cluster:").split("-")[0],
+                  framework=facts.get("framework", ""), precision=facts.get("precision", ""), prefix=facts.get("prefix", ""),
+                  points=own.points(mine) if mine else (), linked=found.linked,
+                  settings=settings.of_own(mine, layouts.wanted(layout, mine.name, mine.policy)) if mine else {},
+                  failed_requests=mine.gates.failed_requests if mine else None,
                   notes=tuple(remark.text for remark in found.remarks))
+
+
+def read(tree: Tree | Shelf, layout: Layout, key: str) -> Recipe:
+    """One recipe with its points. Refusal for an unknown key; BadInput (file, line, key) for what cannot be read."""
+    shelf = Shelf.of(tree)
+    found = outline(shelf, layout, key)
+    if layout.generator != "inferencex":
+        return found
+    documents = [document for path in found.linked if (document := shelf.document(path))]
+    made = matrix.generated(shelf, layout, shelf.home(layout, key))
+    return replace(found, points=matrix.points(shelf, layout, key), settings=settings.of_rows(made, documents, layout))
 
 
 def family(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[str, ...]:
@@ -44,30 +56,25 @@ def family(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[str, ...]:
                           lambda other: spelling.same(which.image(shelf.home(layout, other), layout.allow), image))
 
 
+def fleet(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Hardware:
+    """What the layout knows of the machines that a recipe runs on."""
+    runner = recipe.points[0].runner if recipe.points else _label(Shelf.of(tree).home(layout, recipe.key))
+    return layouts.hardware(layout, runner)
+
+
 def policy(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Policy:
     """What the recipe's image may become: as its own file and the layout say, on the hardware that it runs on."""
-    runner = recipe.points[0].runner if recipe.points else recipe.hardware
-    fleet = layouts.hardware(layout, runner)
+    machines = fleet(tree, layout, recipe)
     said = _own(Shelf.of(tree), recipe.file).policy if layout.generator == "own" else None
-    return policies.policy(layouts.wanted(layout, recipe.key, said), allow=layout.allow, platform=fleet.platform,
-                           pin=fleet.digests == "proven")
+    return policies.policy(layouts.wanted(layout, recipe.key, said), allow=layout.allow, platform=machines.platform,
+                           pin=machines.digests == "proven")
+
+
+def _label(home: Home) -> str:
+    """The runner's label as the recipe's own text has it (`cluster:b200-dgxc`)."""
+    path = home.entry.facts.get("hardware")
+    return (home.text(path) or "") if path else ""
 
 
 def _own(shelf: Shelf, file: str) -> own.OwnRecipe:
     return own.load(shelf.read(file) or b"", file)
-
-
-def _failed_requests(shelf: Shelf, layout: Layout, home: Home) -> float | None:
-    if layout.generator != "own":
-        return None
-    return _own(shelf, home.file).gates.failed_requests
-
-
-def _settings(shelf: Shelf, layout: Layout, home: Home, linked: Sequence[str]) -> Mapping[str, str]:
-    if layout.generator == "own":
-        recipe = _own(shelf, home.file)
-        return settings.of_own(recipe, layouts.wanted(layout, recipe.name, recipe.policy))
-    if layout.generator == "inferencex":
-        documents = [document for path in linked if (document := shelf.document(path))]
-        return settings.of_rows(matrix.generated(shelf, layout, home), documents, layout)
-    return {}

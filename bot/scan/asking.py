@@ -23,7 +23,7 @@ from bot.model.ledger import Seen
 from bot.model.outcome import Disposition
 from bot.model.scan import Scanned
 from bot.ports import Commits, Registry, Tree
-from bot.recipe.read import policy, read
+from bot.recipe.read import outline, policy
 from bot.recipe.shelf import Shelf
 from bot.scan.question import Question
 from bot.scan.reading import recipes
@@ -75,7 +75,7 @@ def scan(tree: Tree | Shelf, layout: Layout, sources: Sources, only: Collection[
         current = _parsed(one.image)
         if current is not None and current.tag is not None:
             try:
-                rules = policy(shelf, layout, read(shelf, layout, one.recipe))
+                rules = policy(shelf, layout, outline(shelf, layout, one.recipe))
             except BadInput as error:
                 one = replace(one, unknown=(*one.unknown, f"the recipe does not hold: {error}"))
             else:

@@ -14,7 +14,7 @@ from bot.layout import Layout, load
 from bot.recipe import edit
 from bot.recipe.diff import unified
 from bot.recipe.engine import follows, moved, stated
-from bot.recipe.scope import prove
+from bot.recipe.scope import proved
 from bot.recipe.shelf import Shelf, matches
 from bot.recipe.sites import sites, where
 
@@ -54,9 +54,8 @@ class TestTheSeedsBump:
             assert sum(a != b for a, b in zip(before, data.splitlines(), strict=True)) == (1 if "configs/" in file else 2)
 
     def test_touches_the_image_column_of_its_five_rows_alone(self, excerpt: Any, inferencex: Layout) -> None:
-        made = prove(excerpt, inferencex, [DCP16], edit.move(excerpt, inferencex, [DCP16], NEW))
-        assert made.scope is not None
-        assert (made.scope.changed_rows, made.scope.other_rows_changed, made.scope.only_image) == (5, 0, True)
+        made, fault, unmade = proved(excerpt, inferencex, [DCP16], edit.move(excerpt, inferencex, [DCP16], NEW))
+        assert (made.changed_rows, made.other_rows_changed, made.only_image, fault, unmade) == (5, 0, True, None, "")
 
     def test_done_twice_is_an_empty_diff(self, excerpt: Any, inferencex: Layout) -> None:
         once = edit.move(excerpt, inferencex, [DCP16], NEW)

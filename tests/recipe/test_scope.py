@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.errors import Refusal
+from bot.errors import BadInput, Refusal
 from bot.layout import Layout
 from bot.recipe import edit, scope, words
 from bot.recipe.rows import Row
@@ -15,6 +15,7 @@ from bot.recipe.scope import Side, contrast, side
 from bot.recipe.shelf import Shelf
 from tests.fakes.guests import DCP16, NEW, OTHER
 
+AGENTIC = "dsv4-fp4-b200-vllm-agentic-mtp"
 HELP = """usage: gen.py test-config --config-files FILES [FILES ...] [--no-evals | --evals-only] [-h]
 
 options:
@@ -91,19 +92,73 @@ class TestWhatIsRefused:
 class TestOurOwnRows:
     def test_prove_an_edit_with_nothing_but_the_files(self, excerpt: Any, inferencex: Layout) -> None:
         moved = edit.move(excerpt, inferencex, [DCP16], NEW)
-        found, fault = scope.proved(excerpt, inferencex, [DCP16], moved)
+        found, fault, _ = scope.proved(excerpt, inferencex, [DCP16], moved)
         assert fault is None
         assert (found.changed_rows, found.other_rows_changed, found.only_image, found.by) == (5, 0, True, "bumpbot")
 
     def test_tell_whose_rows_moved_too(self, excerpt: Any, inferencex: Layout) -> None:
         moved = edit.move(excerpt, inferencex, [DCP16, OTHER], NEW)
-        found, fault = scope.proved(excerpt, inferencex, [DCP16], moved)
+        found, fault, _ = scope.proved(excerpt, inferencex, [DCP16], moved)
         assert fault is not None and fault.startswith("another recipe: the row dsv4_8k1k at concurrency") and "image" in fault
         assert found.only_image and found.other_rows_changed > 0
 
     def test_name_the_evals_as_rows(self, excerpt: Any, inferencex: Layout) -> None:
         found = side(excerpt, inferencex, [DCP16]).evals
         assert [(each["eval-conc"], each["run-eval"], each["eval-only"]) for each in found] == [(16, True, True)]
+
+
+class TestRecipesOfWhichNoRowCanBeMade:
+    """A year ago the guest wrote its masters otherwise; and an edit may be asked for without the file of runners."""
+
+    @pytest.fixture
+    def bare(self, excerpt: Any, make_tree: Any) -> Any:
+        return make_tree({path: data for path, data in excerpt.files.items() if path != "configs/runners.yaml"})
+
+    def test_are_compared_by_their_entries(self, bare: Any, inferencex: Layout) -> None:
+        found, fault, unmade = scope.proved(bare, inferencex, [DCP16], edit.move(bare, inferencex, [DCP16], NEW))
+        assert (found.changed_rows, found.other_rows_changed, found.only_image, fault) == (0, 0, True, None)
+        assert "has no host memory on record" in unmade
+
+    @pytest.mark.parametrize(("key", "said"), [(DCP16, f"{DCP16}'s entry: the row {DCP16} at concurrency null: model"),
+                                               (AGENTIC, f"another recipe's entry: the row {AGENTIC} at concurrency null: model")])
+    def test_that_say_something_else_are_named(self, bare: Any, inferencex: Layout, key: str, said: str) -> None:
+        moved = edit.move(bare, inferencex, [DCP16], NEW)
+        file = "configs/nvidia-master.yaml"
+        entry = moved.files[file].index(f"\n{key}:".encode())
+        head, tail = moved.files[file][:entry], moved.files[file][entry:]
+        other = {**moved.files, file: head + tail.replace(b"\n  model: ", b"\n  model: another/", 1)}
+        found, fault, _ = scope.proved(bare, inferencex, [DCP16], msgspec.structs.replace(moved, files=other))
+        assert fault is not None and fault.startswith(said)
+        assert (found.only_image, found.other_rows_changed) == ((False, 0) if key == DCP16 else (True, 1))
+
+    def test_are_those_of_an_old_form_too(self, make_tree: Any, inferencex: Layout) -> None:
+        tree = make_tree({"configs/amd-master.yaml": b"k1:\n  image: a/b:1\n  seq-len-configs:\n  - isl: 1024\n"})
+        found, fault, unmade = scope.proved(tree, inferencex, ["k1"], edit.move(tree, inferencex, ["k1"], "a/b:2"))
+        assert found.only_image and fault is None and unmade == "configs/amd-master.yaml: k1: no row comes of it"
+
+
+class TestASettingThatNamesTheImageAgain:
+    def test_moves_with_it_and_is_no_fault(self, excerpt: Any, make_tree: Any, inferencex: Layout) -> None:
+        file = "configs/nvidia-master.yaml"
+        image = Shelf(excerpt).home(inferencex, DCP16).text(".image")
+        assert image is not None
+        text = excerpt.files[file].decode().replace("SYNTHETIC_ACCEPTANCE=true", f"PREFILL_IMAGE={image}")
+        tree = make_tree({**excerpt.files, file: text.encode()})
+        moved = edit.move(tree, inferencex, [DCP16], NEW)
+        assert f"PREFILL_IMAGE={NEW}" in moved.files[file].decode()
+        found, fault, _ = scope.proved(tree, inferencex, [DCP16], moved)
+        assert fault is None and found.only_image and found.changed_rows == 5
+
+
+class TestOwnRecipes:
+    def test_are_not_held_up_by_a_neighbour_that_does_not_hold(self, make_tree: Any, own: Layout) -> None:
+        good = (b"name: a\nimage: x/y:1\nengine: {name: vllm}\nmodel: {repo: m/n}\nhardware: {gpu: h200, gpus: 1}\n"
+                b"workload: {kind: chat, requests: {1: 8}}\n")
+        tree = make_tree({"recipes/a.yaml": good, "recipes/b.yaml": good.replace(b"name: a", b"name: b\nfoo: 1")})
+        found, fault, _ = scope.proved(tree, own, ["a"], edit.move(tree, own, ["a"], "x/y:2"))
+        assert (found.changed_rows, found.only_image, fault) == (1, True, None)
+        with pytest.raises(BadInput, match=r"recipes/b\.yaml:2: foo"):
+            scope.proved(tree, own, ["b"], edit.move(tree, own, ["b"], "x/y:2"))
 
 
 class TestHelp:
