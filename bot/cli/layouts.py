@@ -36,6 +36,8 @@ def layout_of(place: Place, assets: PackagedAssets) -> Layout:
         return layout_from(assets, content(here, REPO_HINT) if here.exists() else None, file=str(here))
     branch, committed = default_tree(place.repo)
     data = committed.read(LAYOUT_FILE) if committed else None
+    if branch == "HEAD" and not _lone_branch(place.repo):
+        note(f"note: which branch is the default one is not known here; {LAYOUT_FILE} of what is checked out counts")
     if data is None and here.exists():
         note(f"note: {LAYOUT_FILE} is not on {branch or 'any branch'} yet and is not used; --layout {here} uses it")
     return layout_from(assets, data, file=f"{LAYOUT_FILE} of {branch}")
@@ -83,6 +85,13 @@ def default_tree(root: Path) -> tuple[str | None, Tree | None]:
         if found is not None:
             return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), found
     return None, None
+
+
+def _lone_branch(root: Path) -> bool:
+    """Whether a repository has one branch and no remote's: it is its default, whatever it is called; of others nobody can tell."""
+    argv = ("git", "for-each-ref", "--count=2", "--format=%(refname)", "refs/heads", "refs/remotes")
+    branches = LocalProcess().run(argv, cwd=root, env={"LC_ALL": "C"})[1].split()
+    return [branch.startswith(b"refs/heads/") for branch in branches] == [True]
 
 
 def generator_of(place: Place, layout: Layout) -> GuestGenerator | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema_rs
@@ -13,7 +14,8 @@ from bot.errors import BadInput
 from bot.layout import Layout, editable, family, hardware, load, platform, resolve, rules, schema, source_of
 from bot.layout.globs import matches
 
-PRESETS = {path.stem: path.read_text() for path in (Path(__file__).parents[2] / "bot" / "layout" / "presets").glob("*.yml")}
+ROOT = Path(__file__).parents[2]
+PRESETS = {path.stem: path.read_text() for path in (ROOT / "bot" / "layout" / "presets").glob("*.yml")}
 PLAIN = """version: 1
 recipes:
   - files: deploy/*.yaml            # globs
@@ -74,6 +76,17 @@ class TestFaults:
         ("version: 1\n", "recipes: no recipes are named"),
         ("recipes:\n- key: .name\n", "f.yml:2: recipes.0.files: no files are named"),
         ("recipes: [{files: ../x}]\n", "recipes.0.files: leaves the repository"),
+        ("recipes: {files: a}\n", "f.yml:1: recipes: Expected `array`, got `object`"),
+        ("recipes: [{files: a, image: .image}]\n", "f.yml:1: recipes.0.image: Expected `array`, got `str`"),
+        ("recipes:\n- files: a\n  key: 'a b'\n", "f.yml:3: recipes.0.key: 'a b' is neither a path nor a name: a path starts with a dot"),
+        ("recipes:\n- files: a\n  key: services.*\n", "f.yml:3: recipes.0.key: 'services.*' is neither a path nor a name"),
+        ("recipes:\n- files: a\n  key: .a.*.b\n", "f.yml:3: recipes.0.key: has a * that is not its end: end with it, like .services.*"),
+        ("recipes:\n- files: a\n  key: .a[x]\n", "f.yml:3: recipes.0.key: not a path: '.a[x]'"),
+        ("recipes:\n- files: a\n  image: [.image, '.a[']\n", "f.yml:3: recipes.0.image.1: not a path: '.a['"),
+        ("recipes:\n- files: a\n  facts: {model: '.a['}\n", "f.yml:3: recipes.0.facts.model: not a path: '.a['"),
+        ("recipes:\n- files: a\n  linked:\n    within: ['.a[']\n", "f.yml:4: recipes.0.linked.within.0: not a path"),
+        ("recipes:\n- files: a\n  linked: {files: [b, ../c]}\n", "f.yml:3: recipes.0.linked.files.1: leaves the repository"),
+        ("recipes:\n- files: a\n  linked: {file: b}\n", "f.yml:3: recipes.0.linked.file: unknown key"),
         (PLAIN + "sweep: {workflow: w.yml, start: label}\n", "f.yml:7: sweep.label: a sweep by label needs the label"),
         (PLAIN + "sweep: {workflow: w.yml, label: a, primary: [b]}\n", "sweep.label: is not among the primary labels"),
         (PLAIN + "smoke: {inputs: {}}\n", "smoke.workflow: no workflow is named"),
@@ -136,8 +149,28 @@ class TestQuestions:
         assert found.sweep.start == "label" and found.sweep.label == "full-sweep-enabled" and not found.sweep.drafts
         assert (found.branch, found.base, found.changelog, found.style) == ("bumpbot/k1", "main", True, "full")
 
-    def test_the_schema_is_json(self) -> None:
+
+class TestTheSchema:
+    TAKES = jsonschema_rs.validator_for(schema())
+
+    def test_is_json(self) -> None:
         assert json.loads(json.dumps(schema()))["$ref"]
+
+    def test_says_what_each_key_of_an_entry_means(self) -> None:
+        entry = schema()["$defs"]["RecipeFiles"]["properties"]
+        assert set(entry) == {"files", "key", "image", "facts", "linked"}
+        assert all(len(key["description"]) > 20 for key in (*entry.values(), schema()["$defs"]["Linked"]["properties"]["files"]))
+
+    def test_takes_what_the_pages_show(self) -> None:
+        for page in ("README.md", "README_zh.md"):
+            blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+            shown = [yaml.safe_load(block) for block in blocks if block.startswith(("version:", "policy:"))]
+            assert len(shown) > 1 and all(self.TAKES.is_valid(value) for value in shown)
+
+    @pytest.mark.parametrize("entry", ["{files: a, keys: .name}", "{files: a, image: .image}", "{files: 1}", "{key: .a, linked: {file: x}}"])
+    def test_takes_no_other_entry(self, entry: str) -> None:
+        assert self.TAKES.is_valid(yaml.safe_load("recipes: [{files: a}]"))
+        assert not self.TAKES.is_valid(yaml.safe_load(f"recipes: [{entry}]"))
 
 
 class TestWhatABumpMayEdit:
