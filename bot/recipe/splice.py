@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bot.errors import Refusal
 from bot.model.recipe import Site
@@ -52,7 +52,8 @@ def replace(data: bytes, path: str | Sequence[Step], old: str, new: str, *, file
 
 
 def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
-    """All these scalars in one go, or none of them."""
+    """All these scalars in one go, or none of them. The line break that ends a block is the block's, and stays."""
+    changes = [_inside(change) for change in changes]
     for change in changes:
         if change.hit.node.value.count(change.needle) != 1:
             raise Refusal(f"{source.file}: {change.needle!r} does not stand once at {show(change.hit.steps)}",
@@ -63,7 +64,12 @@ def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
         return Spliced(data=source.data, sites=sites)
     goals = {(change.document, change.hit.steps): change.wanted for change in changes}
     places = sorted(spans)
-    for choice in _choices([_spellings(source, spans[place]) for place in places]):
+    options = [_spellings(source, spans[place]) for place in places]
+    for place, option in zip(places, options, strict=True):
+        if not option:
+            where = f"{source.file}: {show(spans[place].hit.steps)}"
+            raise Refusal(f"{where} is a block that holds more than the image", "edit it by hand")
+    for choice in _choices(options):
         made = cut.apply(source.text, list(zip(places, choice, strict=True)))
         if says(source, made, goals):
             return Spliced(data=source.encode(made), sites=sites)
@@ -132,14 +138,23 @@ def _site(source: Document, hit: Hit) -> Site:
     return Site(file=source.file, line=source.line(mark), path=show(hit.steps), value=text)
 
 
+def _inside(change: Change) -> Change:
+    if change.hit.node.style not in ("|", ">"):
+        return change
+    return structs.replace(change, needle=change.needle.rstrip("\n"), text=change.text.rstrip("\n"))
+
+
 def _spellings(source: Document, change: Change) -> list[str]:
     start, end = source.span(change.hit.node)
     raw = source.text[start:end]
-    first = [raw.replace(change.needle, change.text)] if raw.count(change.needle) == 1 else []
+    # A block begins on the next line: what stands behind its `|` is a comment.
+    head = raw.index("\n") if change.hit.node.style in ("|", ">") else 0
+    as_it_is = raw.count(change.needle, head) == 1 and change.text.isprintable()
+    first = [raw[:head] + raw[head:].replace(change.needle, change.text)] if as_it_is else []
     return [*first, *spellings(raw, change.hit.node.style, change.wanted)]
 
 
 def _choices(options: list[list[str]]) -> Iterator[list[str]]:
     """The first spelling everywhere, then the next where there is one: quoting problems come alike in one file."""
-    for rank in range(max(len(option) for option in options)):
+    for rank in range(max(map(len, options)) if all(options) else 0):
         yield [option[min(rank, len(option) - 1)] for option in options]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
@@ -19,6 +19,9 @@ def spellings(raw: str, style: str | None, new: Any) -> Iterator[str]:
         yield prefix + written(new)
         return
     if style in ("|", ">"):
+        return
+    if not new.isprintable():
+        yield prefix + _double(new)
         return
     order = {"'": (_single, _double), '"': (_double, _single)}.get(style or "", (_plain, _single, _double))
     for spell in order:
@@ -44,4 +47,13 @@ def _single(text: str) -> str:
 
 
 def _double(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,82 @@
+"""YAML that nobody wrote: the edit changes its sites and nothing else, and undoing it gives the same bytes."""
+
+from __future__ import annotations
+
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.errors import Refusal
+from bot.recipe import splice
+from bot.recipe.document import Document
+from tests.recipe import yamls
+from tests.recipe.yamls import Made
+
+TAGS = st.from_regex(r"v[0-9]\.[0-9]{1,2}(rc[0-9]|\.post1)?(-cu130)?", fullmatch=True)
+DIGESTS = st.sampled_from(["", "@sha256:" + "a1" * 32])
+IMAGES = st.builds("{}/{}:{}{}".format, st.sampled_from(["vllm", "nvcr.io#nvidia", "nvcr.io/nvidia", "ghcr.io/a-b", "localhost:5000/x"]),
+                   st.sampled_from(["x", "sglang", "release"]), TAGS, DIGESTS)
+
+
+def moved(data: bytes, made: Made, old: str, new: str) -> bytes:
+    source = Document(data, "r.yaml")
+    changes = []
+    for number, path, before in made.sites:
+        hits = source.find(path, document=number)
+        assert [hit.node.value.rstrip("\n") for hit in hits] == [before + old], (path, before)
+        changes.append(splice.Change(hit=hits[0], needle=old, text=new, document=number))
+    return splice.rewrite(source, changes).data
+
+
+def said(data: bytes) -> list[tuple[str, str]]:
+    """What PyYAML itself reads: every scalar with its type in the file's order, through aliases too."""
+    found: list[tuple[str, str]] = []
+    stack = [*reversed(list(yaml.compose_all(data, Loader=yaml.SafeLoader)))]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, yaml.ScalarNode):
+            found.append((node.tag, node.value))
+        else:
+            found.append((node.tag, str(len(node.value))))
+            parts = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in node.value for part in pair]
+            stack += reversed(parts)
+    return found
+
+
+class TestYamlThatNobodyWrote:
+    @given(made=yamls.files(), old=IMAGES, new=IMAGES)
+    def test_changes_its_sites_and_nothing_else_and_can_be_undone(self, made: Made, old: str, new: str) -> None:
+        before, wanted = made.data(old, old), made.data(new, old)
+        after = moved(before, made, old, new)
+        assert after == wanted
+        assert moved(after, made, new, old) == before
+        differing = [(one, other) for one, other in zip(said(before), said(after), strict=True) if one != other]
+        assert differing == [((tag, text), (tag, text.replace(old, new))) for (tag, text), _ in differing]
+        assert len(differing) == (len(made.sites) if old != new else 0)
+
+
+# Where a plain text would be read as something else, or ends early.
+TRAPS = ["1:30", "12:30:45", "no", "on", "0o7", "0x1f", "1e3", ".5", "1.10", "1_000", ".inf", "2001-01-01", "null", "~", "<<", "=", "",
+         "y: #z", "x #y", "x:", "a: b", "p, q", "{a}", "[a]", "*a", "&a", "!x", "|", ">", "%a", "@x", "`x", "#x", "- a", "? b", "-", "---",
+         "...", " lead", "trail ", "a'b", 'a"b', "\\", "a\tb", "a\nb", "\u2028", "\x85", "\ufeffx", "\x07", "\U0001f9ea", "x" * 3000]
+FORMS = ["a: {}\n", "a: '{}'\n", 'a: "{}"\n', "{{a: {}, b: 1}}\n", "[{{b: 1}}, {}]\n", "- {}\n- b\n", "a: &x {}\nb: 1\n", "a: !!str {}\n",
+         "? a\n: {}\n", "a:\n  {}\n", "a: >-\n  {}\nb: 1\n", "a: |-\n  {}\n"]
+
+
+class TestWhatCannotStandPlain:
+    @given(form=st.sampled_from(FORMS), text=st.one_of(st.sampled_from(TRAPS), st.text(st.characters(exclude_categories=("Cs",)))))
+    @example(form=FORMS[0], text="\uffff")
+    def test_is_quoted_and_read_back_as_it_was_meant(self, form: str, text: str) -> None:
+        """A block is edited inside or refused; every other form can hold any text."""
+        path = (0,) if form[0] == "-" else (1,) if form[0] == "[" else ("a",)
+        before = form.format("old/image:v1").encode()
+        try:
+            after = splice.replace(before, path, "old/image:v1", text).data
+        except Refusal:
+            assert form.startswith(("a: >", "a: |"))
+            return
+        plain = yaml.load(form.format("old/image:v1"), Loader=yaml.SafeLoader)
+        plain[path[0]] = text
+        assert yaml.load(after, Loader=yaml.SafeLoader) == plain
+        start, _, end = form.format("\0").encode().partition(b"\0")
+        assert after.startswith(start.rstrip(b"'\"")) and after.endswith(end.lstrip(b"'\""))
