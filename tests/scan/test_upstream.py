@@ -111,3 +111,18 @@ class TestCommitsOfThePolicy:
         found, = scan(Labelled(v1_0_0="old", v1_1_0="new"), "x/engine:v1.0.0", policy=f"hints: [{{contains: {FIX}, by: issue 9}}]",
                       commits=commits, more=SOURCES).lines
         assert found.candidate is not None and any("issue 9" in one and "does not contain it" in one for one in found.reasons)
+
+    def test_of_which_each_image_lacks_another_leave_none_and_say_so(self) -> None:
+        """No published image held both needed fixes, and it came out on the machines. (BR074)"""
+        other = "d" * 40
+
+        class Halves(Commits):
+            def contains(self, repository: str, commit: str, head: str) -> bool:
+                return super().contains(repository, commit, head) == (commit == FIX)
+
+        commits = Halves({"e5" * 20: True, "c3" * 20: False})
+        found, = scan(Labelled(v1_0_0="old", v1_0_5="middle", v1_1_0="new"), "x/engine:v1.0.0",
+                      policy=f"must-have: [{FIX}, {other}]", commits=commits, more=SOURCES).lines
+        assert found.candidate is None
+        assert {head for _, head in commits.asked} == {"e5" * 20, "c3" * 20}
+        assert "no newer tag is known to hold every commit that it must and none that it must not" in found.reasons
