@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bot.adapters.gitcli import check_path
-from bot.adapters.process import LocalProcess
+from bot.adapters.process import LocalProcess, unreadable
 from bot.errors import BadInput, Missing
 from bot.ports import Process, Tree
 from bot.recipe.shelf import matches
@@ -116,7 +116,8 @@ class GuestGenerator:
                 except OSError as error:
                     raise BadInput(f"cannot be laid out: {error.strerror}", "no file may stand where a folder must",
                                    file=path) from None
-            yield folder
+            with unreadable():
+                yield folder
 
     def _files(self) -> dict[str, bytes]:
         if self._code is None:

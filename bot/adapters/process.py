@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import signal
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -17,6 +19,7 @@ from bot.errors import BadInput, Missing, Unreachable
 
 _CHUNK = 65_536
 _GRACE_S = 5.0
+_GET_DUMPABLE, _SET_DUMPABLE = 3, 4
 
 
 class LocalProcess:
@@ -64,6 +67,21 @@ class LocalProcess:
             raise Missing(f"no such {what}: {error.filename}", "install it or correct the name") from None
         except (NotADirectoryError, PermissionError) as error:
             raise Missing(f"cannot run {argv[0]}: {error.strerror}", "look at its permissions") from None
+
+
+@contextmanager
+def unreadable() -> Iterator[None]:
+    """Meanwhile no other program of this user can read the environment that we were started with, in which tokens may stand
+    (`/proc/<our id>/environ`); root still can. Linux only, and nothing elsewhere."""
+    control = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform.startswith("linux") else None
+    before = control(_GET_DUMPABLE, 0, 0, 0, 0) if control else 0
+    if control and before == 1:
+        control(_SET_DUMPABLE, 0, 0, 0, 0)
+    try:
+        yield
+    finally:
+        if control and before == 1:
+            control(_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def _bound(child: subprocess.Popen[bytes], memory: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -84,6 +85,22 @@ class TestWhatItIsKeptFrom:
         assert {name for name in rows[0] if not name.startswith("__")} == {
             "image", "PATH", "HOME", "TMPDIR", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUTF8", "LC_ALL", "COLUMNS",
             "NO_COLOR"}
+
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shows a process's first environment")
+    def test_the_environment_that_we_were_started_with_is_shut_meanwhile(self) -> None:
+        def dumpable() -> int:
+            return ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)
+
+        class Watched(LocalProcess):
+            seen: list[int] = []
+
+            def run(self, *argv: object, **more: object) -> tuple[int, bytes, bytes]:  # type: ignore[override]
+                self.seen.append(dumpable())
+                return super().run(*argv, **more)  # type: ignore[arg-type]
+
+        before = dumpable()
+        assert len(made(process=Watched()).rows(DATA, [ASK])[0]) == 5
+        assert (set(Watched.seen), before, dumpable()) == ({0}, 1, 1)
 
     def test_code_among_the_data_is_not_run(self, tmp_path: Path) -> None:
         marker = tmp_path / "marker"
