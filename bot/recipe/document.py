@@ -23,6 +23,7 @@ MAX_BYTES = 8_000_000
 MAX_NODES = 400_000
 MAX_DEPTH = 60
 _STR = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 class Document:
@@ -75,16 +76,35 @@ class Document:
             return
         step, rest = path[0], path[1:]
         if isinstance(at.node, yaml.MappingNode):
-            if id(at.node) in self.doubles:
-                raise self.doubles[id(at.node)]
-            for key, child in at.node.value:
-                if step == "*" or key.value == str(step):
-                    yield from self._walk(Hit((*at.steps, key.value), child, key, at.node), rest)
+            merged = (Hit((*at.steps, key.value), child, key, at.node) for key, child in at.node.value if key.value == step)
+            for child in merged if step == "<<" else self._entries(at):
+                if step in ("*", child.steps[-1]) or str(step) == child.steps[-1]:
+                    yield from self._walk(child, rest)
         elif isinstance(at.node, yaml.SequenceNode):
             wanted = int(step) if str(step).isdigit() else None
             for index, child in enumerate(at.node.value):
                 if step == "*" or index == wanted:
                     yield from self._walk(Hit((*at.steps, index), child, None, at.node), rest)
+
+    def _entries(self, at: Hit, taken: frozenset[str] = frozenset()) -> Iterator[Hit]:
+        """A mapping's own entries, then those that it merges (`<<: *base`) and does not have itself, by the way that leads there:
+        `<<` is a step of it."""
+        if id(at.node) in self.doubles:
+            raise self.doubles[id(at.node)]
+        merged = []
+        for key, child in at.node.value:
+            if key.tag == _MERGE:
+                merged.append(Hit((*at.steps, key.value), child, key, at.node))
+            elif key.value not in taken:
+                yield Hit((*at.steps, key.value), child, key, at.node)
+        taken |= {key.value for key, _ in at.node.value}
+        for hit in merged:
+            parts = [hit] if isinstance(hit.node, yaml.MappingNode) else [
+                Hit((*hit.steps, index), child, None, hit.node) for index, child in enumerate(hit.node.value)]
+            for part in parts:
+                if isinstance(part.node, yaml.MappingNode):
+                    yield from self._entries(part, taken)
+                    taken |= {key.value for key, _ in part.node.value}
 
     def images(self, path: str | Sequence[Step], *, document: int = 0) -> list[Named]:
         """The images that stand at a path, each whole or in its pieces."""
@@ -243,7 +263,7 @@ def _build(node: yaml.Node, scalars: Any, known: dict[int, Any]) -> Any:
         made, own = {}, set()
         for key, child in node.value:
             built = _build(child, scalars, known)
-            if key.tag == "tag:yaml.org,2002:merge":
+            if key.tag == _MERGE:
                 for base in built if isinstance(built, list) else [built]:
                     made = {**base, **made} if isinstance(base, dict) else made
                 continue

@@ -17,7 +17,7 @@ from msgspec import Struct
 from bot.layout.records import Layout, Linked
 from bot.model.recipe import Site
 from bot.ports import Tree
-from bot.recipe import beside, spelling, which
+from bot.recipe import aliases, beside, spelling, which
 from bot.recipe.document import Document, Hit, show
 from bot.recipe.engine import follows
 from bot.recipe.named import Named
@@ -45,7 +45,7 @@ class Place(Struct, frozen=True):
 
     @property
     def site(self) -> Site:
-        return Site(file=self.document.file, line=self.document.line(self.hit.node.start_mark.index),
+        return Site(file=self.document.file, line=self.document.line(aliases.own(self.document, self.hit)[0]),
                     path=show(self.hit.steps), value=self.hit.node.value)
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from bot.errors import Refusal
 from bot.model.recipe import Site
-from bot.recipe import cut
+from bot.recipe import aliases, cut
 from bot.recipe.document import Document, Hit, Path, Step, show, steps
 from bot.recipe.meaning import GONE, says
 from bot.recipe.tokens import spellings, written
@@ -59,22 +59,38 @@ def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
             raise Refusal(f"{source.file}: {change.needle!r} does not stand once at {show(change.hit.steps)}",
                           "edit it by hand")
     sites = tuple(_site(source, change.hit) for change in changes)
-    spans = {source.span(change.hit.node): change for change in changes if change.needle != change.text}
-    if not spans:
-        return Spliced(data=source.data, sites=sites)
+    moving = [change for change in changes if change.needle != change.text]
     goals = {(change.document, change.hit.steps): change.wanted for change in changes}
-    places = sorted(spans)
-    options = [_spellings(source, spans[place]) for place in places]
-    for place, option in zip(places, options, strict=True):
-        if not option:
-            where = f"{source.file}: {show(spans[place].hit.steps)}"
-            raise Refusal(f"{where} is a block that holds more than the image", "edit it by hand")
-    for choice in _choices(options):
-        made = cut.apply(source.text, list(zip(places, choice, strict=True)))
-        if says(source, made, goals):
-            return Spliced(data=source.encode(made), sites=sites)
-    raise Refusal(f"{source.file}: {sites[0].path} cannot be edited without touching something else",
-                  "an alias or a block shares this value; edit it by hand")
+    for way in (_at_values, _at_aliases) if moving else ():
+        spans = way(source, moving)
+        for choice in _choices(list(spans.values())):
+            made = cut.apply(source.text, list(zip(spans, choice, strict=True)))
+            if says(source, made, goals):
+                return Spliced(data=source.encode(made), sites=sites)
+    if not moving:
+        return Spliced(data=source.data, sites=sites)
+    raise Refusal(f"{source.file}: {show(moving[0].hit.steps)} cannot be edited without touching something else",
+                  "an alias shares this value: name the recipes that use it too, or edit it by hand")
+
+
+Spans = dict[tuple[int, int], list[str]]
+
+
+def _at_values(source: Document, changes: Sequence[Change]) -> Spans:
+    """The places of the values themselves: one that several paths lead to by aliases moves for all of them."""
+    return dict(sorted((source.span(change.hit.node), _spellings(source, change)) for change in changes))
+
+
+def _at_aliases(source: Document, changes: Sequence[Change]) -> Spans:
+    """The same, but an alias gives way to a value of its own: whoever else uses the anchor stays."""
+    made: Spans = {}
+    for change in changes:
+        place = aliases.alias(source, change.hit)
+        if place is None:
+            made[source.span(change.hit.node)] = _spellings(source, change)
+        else:
+            made[place] = list(spellings("", None, change.wanted))
+    return dict(sorted(made.items()))
 
 
 def set_value(data: bytes, path: str | Sequence[Step], new: Any, *, file: str = "", document: int = 0) -> Spliced:
@@ -133,7 +149,7 @@ def _insert(source: Document, way: Path, new: Any, document: int) -> Spliced:
 
 
 def _site(source: Document, hit: Hit) -> Site:
-    mark = (hit.key or hit.node).start_mark.index if not isinstance(hit.node, yaml.ScalarNode) else hit.node.start_mark.index
+    mark = (hit.key or hit.node).start_mark.index if not isinstance(hit.node, yaml.ScalarNode) else aliases.own(source, hit)[0]
     text = hit.node.value if isinstance(hit.node, yaml.ScalarNode) else source.text[slice(*source.span(hit.node))]
     return Site(file=source.file, line=source.line(mark), path=show(hit.steps), value=text)
 
@@ -145,16 +161,20 @@ def _inside(change: Change) -> Change:
 
 
 def _spellings(source: Document, change: Change) -> list[str]:
+    """Texts for the changed scalar, likeliest first. Refusal for a block that holds more than the image."""
     start, end = source.span(change.hit.node)
     raw = source.text[start:end]
     # A block begins on the next line: what stands behind its `|` is a comment.
     head = raw.index("\n") if change.hit.node.style in ("|", ">") else 0
     as_it_is = raw.count(change.needle, head) == 1 and change.text.isprintable()
     first = [raw[:head] + raw[head:].replace(change.needle, change.text)] if as_it_is else []
-    return [*first, *spellings(raw, change.hit.node.style, change.wanted)]
+    found = [*first, *spellings(raw, change.hit.node.style, change.wanted)]
+    if not found:
+        raise Refusal(f"{source.file}: {show(change.hit.steps)} is a block that holds more than the image", "edit it by hand")
+    return found
 
 
 def _choices(options: list[list[str]]) -> Iterator[list[str]]:
     """The first spelling everywhere, then the next where there is one: quoting problems come alike in one file."""
-    for rank in range(max(map(len, options)) if all(options) else 0):
+    for rank in range(max(map(len, options))):
         yield [option[min(rank, len(option) - 1)] for option in options]
