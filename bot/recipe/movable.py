@@ -86,20 +86,41 @@ def _shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> Iterator[Ob
 def shared(shelf: Shelf, layout: Layout, found: Sequence[Sites]) -> dict[str, list[str]]:
     """Files that these recipes would edit, each with the recipes beside them for which it would be edited too."""
     keys = {one.key for one in found}
-    touched = {place.document.file for one in found for place in one.places if place.document.file != one.file}
-    spans = {place.where for one in found for place in one.places}
-    alone = all(home.lone for home in shelf.homes(layout).values())
+    linking, standing = _linking(shelf, layout), _standing(shelf, layout)
     told: dict[str, list[str]] = {}
-    for key, home in shelf.homes(layout).items() if touched or not alone else ():
-        if key in keys:
-            continue
-        linked = references(home, home.entry.linked) if home.entry.linked else ()
-        files = {file for _, file in linked if file in touched}
-        if not alone:
-            files |= {place.document.file for place in _places(shelf, layout, key) if place.where in spans}
-        for file in sorted(file for file in files if file):
-            told.setdefault(file, []).append(key)
-    return told
+    for place in (place for one in found for place in one.places):
+        file = place.document.file
+        others = [*(linking.get(file, ()) if all(file != one.file for one in found) else ()), *standing.get(place.where, ())]
+        for key in others:
+            if key not in keys and key not in told.setdefault(file, []):
+                told[file].append(key)
+    return {file: others for file, others in sorted(told.items()) if others}
+
+
+def _linking(shelf: Shelf, layout: Layout) -> dict[str, list[str]]:
+    """Linked files, each with the recipes that name it."""
+    name = ("linking", id(layout))
+    if name not in shelf.derived:
+        made: dict[str, list[str]] = {}
+        for key, home in shelf.homes(layout).items():
+            for _, file in references(home, home.entry.linked) if home.entry.linked else ():
+                if file:
+                    made.setdefault(file, []).append(key)
+        shelf.derived[name] = made
+    return shelf.derived[name]
+
+
+def _standing(shelf: Shelf, layout: Layout) -> dict[object, list[str]]:
+    """Places, each with the recipes whose image stands there; nothing where no two recipes can share one."""
+    name = ("standing", id(layout))
+    if name not in shelf.derived:
+        made: dict[object, list[str]] = {}
+        homes = shelf.homes(layout)
+        for key in homes if not all(home.lone for home in homes.values()) else ():
+            for place in _places(shelf, layout, key):
+                made.setdefault(place.where, []).append(key)
+        shelf.derived[name] = made
+    return shelf.derived[name]
 
 
 def _places(shelf: Shelf, layout: Layout, key: str) -> tuple[Place, ...]:

@@ -25,6 +25,8 @@ class Shelf:
         self._documents: dict[str, Document | None] = {}
         self._homes: list[tuple[Layout, Gathered]] = []
         self.values: dict[str, Any] = {}
+        self.derived: dict[tuple[str, int], Any] = {}
+        """What others made of all files, by its name and the layout's id: asked for each recipe, it is made once."""
 
     @classmethod
     def of(cls, tree: Tree | Shelf) -> Shelf:

@@ -23,7 +23,8 @@ from bot.model.ledger import Seen
 from bot.model.outcome import Disposition
 from bot.model.scan import Scanned
 from bot.ports import Commits, Registry, Tree
-from bot.recipe.read import outline, policy
+from bot.recipe.movable import obstacles
+from bot.recipe.read import family, outline, policy
 from bot.recipe.shelf import Shelf
 from bot.scan.question import Question
 from bot.scan.reading import recipes
@@ -85,9 +86,17 @@ def scan(tree: Tree | Shelf, layout: Layout, sources: Sources, only: Collection[
     for question in open_:
         question.own_too = question.reference.digest is None and (sources.own_too or len(open_) <= sources.few)
     looks = _ask(open_, sources, Upstream(sources.commits, sources.registry, layout, sources.schemes))
-    told = tuple(asked[one.recipe].told(one) if one.recipe in asked else one for one in lines)
+    told = tuple(_barred(shelf, layout, asked[one.recipe].told(one)) if one.recipe in asked else one for one in lines)
     silent = sources.registry is not None and bool(open_) and all(question.trouble for question in open_)
     return Scan(lines=told, looks=looks, answered=not silent, reached=not silent or any(one.reached for one in open_))
+
+
+def _barred(shelf: Shelf, layout: Layout, line: Scanned) -> Scanned:
+    """The line with what keeps plan and bump from moving the recipe, where it has a candidate."""
+    if line.candidate is None:
+        return line
+    found = obstacles(shelf, layout, family(shelf, layout, line.recipe))
+    return replace(line, reasons=(*line.reasons, f"plan refuses it: {found[0].reason}")) if found else line
 
 
 def _question(current: Reference, rules: Policy, recipe: str, sources: Sources,

@@ -76,3 +76,8 @@ class TestEveryRecipe:
     def test_comes_to_what_it_came_to(self, lines: tuple[Scanned, ...]) -> None:
         """Frozen: more than the ninety-two that the best-known bot can move, which reads no history either."""
         assert sum(line.candidate is not None for line in lines) == 119
+
+    def test_that_plan_would_refuse_says_so(self, lines: tuple[Scanned, ...]) -> None:
+        barred = {line.recipe: line.reasons[-1] for line in lines if line.reasons[-1].startswith("plan refuses it: ")}
+        assert "does not read the recipe's image" in barred["dsr1-fp8-h100-dynamo-sglang"]
+        assert all(line.candidate for line in lines if line.recipe in barred) and 0 < len(barred) < 30
