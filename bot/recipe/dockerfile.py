@@ -21,6 +21,7 @@ from bot.recipe.document import Document, Hit, Path, Step, steps
 from bot.recipe.named import Named
 
 MAX_BYTES = 1_000_000
+MAX_PLACES = 500
 _NAME = re.compile(r"(?:docker|container)file(?:[._-].+)?|.+\.(?:docker|container)file", re.IGNORECASE)
 _NEVER = (".yaml", ".yml", ".json", ".dockerignore")
 _STR, _MAP = "tag:yaml.org,2002:str", "tag:yaml.org,2002:map"
@@ -47,6 +48,8 @@ class Dockerfile(Document):
         self._args = dockervars.Args(read.escape, self.file)
         for instruction in read.instructions:
             _READ.get(instruction.name, lambda *_: None)(self, instruction)
+            if len(self.stages) + len(self._images) + len(self._args.leaves) > MAX_PLACES:
+                raise BadInput(f"more than {MAX_PLACES} places of images", "split it", file=self.file, line=instruction.line)
         if not self.stages:
             raise BadInput("there is no FROM", "a Dockerfile begins with one", file=self.file)
         self._leaves = {leaf.steps: leaf for leaf in self._args.leaves}

@@ -88,7 +88,7 @@ def gather(layout: Layout, paths: Callable[[str], Sequence[str]], document: Call
     found = Gathered()
     for entry in layout.recipes:
         files, where = fitting(entry.globs, paths), ", ".join(entry.globs)
-        made = [home for file in files for home in _read(found, entry, file, document)]
+        made = [home for file in files for home in _read(found, layout, entry, file, document)]
         # Where nothing generates a matrix, documents stand beside each other that are no recipes.
         bare = {id(home) for home in made if (layout.generator == "none" or _literal(entry.key)) and home.bare()}
         for home in made:
@@ -104,10 +104,14 @@ def gather(layout: Layout, paths: Callable[[str], Sequence[str]], document: Call
     return found
 
 
-def _read(found: Gathered, entry: RecipeFiles, file: str, document: Callable[[str], Document | None]) -> list[Home]:
+def _read(found: Gathered, layout: Layout, entry: RecipeFiles, file: str,
+          document: Callable[[str], Document | None]) -> list[Home]:
     made: list[Home] = []
     try:
         source = document(file)
+        if isinstance(source, Dockerfile) and layout.generator != "none":
+            raise BadInput(f"a Dockerfile is no recipe that the generator `{layout.generator}` makes points of",
+                           "name it in the `linked: {files: []}` of recipes whose image it shares", file=file)
         for index in range(len(source.roots) if source else 0):
             assert source is not None
             made += _recipes_of(source, index, entry, file)

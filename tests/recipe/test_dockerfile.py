@@ -169,6 +169,11 @@ class TestAFault:
             sites(tree, layout(), "base")
         assert sites(tree, layout(".FROM.a"), "base").image == "vllm/vllm-openai:v1"
 
-    def test_of_size_is_told(self) -> None:
-        with pytest.raises(BadInput, match="larger than"):
-            Dockerfile(b"FROM a\n" + b"#" * 1_000_001, "Dockerfile")
+    @pytest.mark.parametrize(("data", "said"), [
+        (b"FROM a\n" + b"#" * 1_000_001, "larger than"), (b"FROM a\n" * 300, "Dockerfile:251: more than 500 places of images"),
+        (b"ARG A0=x\n" + b"".join(b"ARG A%d=$A%d$A%d\n" % (n, n - 1, n - 1) for n in range(1, 40)) + b"FROM $A39\n",
+         "Dockerfile:7: an image made of too many parts"),
+    ])
+    def test_of_size_is_told(self, data: bytes, said: str) -> None:
+        with pytest.raises(BadInput, match=said):
+            Dockerfile(data, "Dockerfile").images(".FROM")

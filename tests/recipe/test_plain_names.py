@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from bot.errors import BadInput, BumpbotError
+from bot.layout import Layout, RecipeFiles
 from bot.recipe.shelf import Shelf
 from bot.recipe.sites import sites
 from tests.recipe.test_plain_files import deployment, files, layout
@@ -75,6 +77,12 @@ class TestABrokenFile:
                                               "node content: mend the line"
         assert "the recipe Dockerfile cannot be read: Dockerfile: there is no FROM" in why(shelf, found, "Dockerfile")
         assert "no recipe is called other" in why(shelf, found, "other") and "not read: deploy/y.yaml:2" in why(shelf, found, "other")
+
+    def test_is_also_a_dockerfile_among_recipes_of_a_generator(self, own: Layout) -> None:
+        entries = (*own.recipes, RecipeFiles(files="Dockerfile"))
+        found = replace(own, recipes=entries)
+        shelf = Shelf(files(Dockerfile="FROM a/b:1\n"))
+        assert shelf.homes(found) == {} and "is no recipe that the generator `own`" in why(shelf, found, "Dockerfile")
 
     def test_leaves_what_its_other_documents_say(self) -> None:
         shelf = Shelf(files(deploy__a_yaml=f"{GOOD}---\nname: x\nname: y\n"))
