@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.errors import Conflict, Refusal
 from bot.recipe import changelog
 from bot.rehearse.github.receiving import WORDS
 from tests.adapters.gitworlds import raw
-from tests.wake.branches import FILES, FLOW, LOG, MASTER, STYLE, Branch, Guest, entered, entry
+from tests.wake.branches import FILES, FLOW, LAYOUT, LOG, MASTER, STYLE, Branch, Guest, entered, entry
 
 NEW = "vllm/vllm-openai:v2"
 
@@ -201,4 +202,15 @@ class TestARepositoryThatRefuses:
         with pytest.raises(Refusal) as told:
             git.push("bumpbot/a", oid)
         assert WORDS.format(FLOW) in str(told.value)
+        assert guest.git.resolve("bumpbot/a") == bump.head
+
+
+class TestAnyCommitOfOurs:
+    def test_holds_no_file_that_the_layout_does_not_give_to_bumps(self, guest: Guest) -> None:
+        """Whatever a layout says: a push with a workflow in it is refused whole, and the bump would end there."""
+        bump = Branch(guest, "a", 7)
+        bump.does("proposal")
+        bump.context.layout = replace(LAYOUT, changelog=replace(STYLE, file=".github/workflows/log.yml"))
+        with pytest.raises(Refusal, match=r"\.github/workflows/log\.yml is not to be edited by a bump"):
+            bump.does("changelog", bump=bump.look())
         assert guest.git.resolve("bumpbot/a") == bump.head
