@@ -14,6 +14,7 @@ from bot.recipe.document import Document, Path, value
 GONE = object()
 # Behind a word `&` is text: `TP & EP` and `?a=1&b=2` stand in comments of real files.
 _ANCHOR = re.compile(r"(?<!\w)&[\w-]")
+_MARKER = re.compile(r"(?:^|[\r\n\x85\u2028\u2029])(?:---|\.{3})")
 _STR = "tag:yaml.org,2002:str"
 Goals = Mapping[tuple[int, Path], Any]
 
@@ -35,8 +36,9 @@ def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, .
     stand alone.
 
     An entry of a block mapping that begins in the first column means the same wherever it stands, as long as no anchor
-    reaches into it: a block, a plain text and a comment end where the next entry begins, and an open quote or bracket is
-    an error when the entry is read alone. So a file of 200 recipes need not be read again for one of them.
+    reaches into it, no document ends in it and its last line does: a block, a plain text and a comment end where the next
+    entry begins, and an open quote or bracket is an error when the entry is read alone. So a file of 200 recipes need
+    not be read again for one of them.
     """
     root = source.roots[0]
     if type(source) is not Document or len(source.roots) > 1 or _ANCHOR.search(source.text):
@@ -54,23 +56,24 @@ def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, .
         return None
     if made[:start] != source.text[:start] or len(made) < start + tail or made[len(made) - tail:] != source.text[end:]:
         return None
-    entries = yaml.MappingNode("tag:yaml.org,2002:map", root.value[held[0]:held[-1] + 1])
-    return (entries,), made[start:len(made) - tail]
+    text = made[start:len(made) - tail]
+    if _MARKER.search(text) or (tail and not text.endswith("\n")):
+        return None
+    return (yaml.MappingNode("tag:yaml.org,2002:map", root.value[held[0]:held[-1] + 1]),), text
 
 
 def _says(source: Document, before: Sequence[yaml.Node], made: str, goals: Goals, added: bool) -> bool:
     try:
         after = source.again(made)
+        if len(after.roots) != len(before):
+            return False
+        found = {place: _met(source, after, *place, goal, added) for place, goal in goals.items()}
     except BadInput:
         return False
-    if len(after.roots) != len(before):
+    if any(leaf is None for leaf in found.values()):
         return False
-    for index, (old, new) in enumerate(zip(before, after.roots, strict=True)):
-        here = {path: goal for (at, path), goal in goals.items() if at == index}
-        leaves = {path: _met(source, after, index, path, goal, added) for path, goal in here.items()}
-        if any(leaf is None for leaf in leaves.values()) or not _same(old, new, leaves):
-            return False
-    return True
+    return all(_same(old, new, {path: leaf for (at, path), leaf in found.items() if at == index})
+               for index, (old, new) in enumerate(zip(before, after.roots, strict=True)))
 
 
 def _met(source: Document, after: Document, index: int, path: Path, goal: Any, added: bool) -> Any:

@@ -155,7 +155,7 @@ def _site(source: Document, hit: Hit) -> Site:
 
 
 def _inside(change: Change) -> Change:
-    if change.hit.node.style not in ("|", ">"):
+    if change.hit.node.style not in ("|", ">") or not change.needle.endswith("\n"):
         return change
     return structs.replace(change, needle=change.needle.rstrip("\n"), text=change.text.rstrip("\n"))
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.errors import Refusal
 from bot.recipe import splice
 from bot.recipe.document import Document
+from bot.recipe.meaning import says
 from tests.recipe import yamls
 from tests.recipe.yamls import Made
 
@@ -66,6 +67,7 @@ FORMS = ["a: {}\n", "a: '{}'\n", 'a: "{}"\n', "{{a: {}, b: 1}}\n", "[{{b: 1}}, {
 class TestWhatCannotStandPlain:
     @given(form=st.sampled_from(FORMS), text=st.one_of(st.sampled_from(TRAPS), st.text(st.characters(exclude_categories=("Cs",)))))
     @example(form=FORMS[0], text="\uffff")
+    @example(form=FORMS[-2], text="\n")
     def test_is_quoted_and_read_back_as_it_was_meant(self, form: str, text: str) -> None:
         """A block is edited inside or refused; every other form can hold any text."""
         path = (0,) if form[0] == "-" else (1,) if form[0] == "[" else ("a",)
@@ -80,3 +82,28 @@ class TestWhatCannotStandPlain:
         assert yaml.load(after, Loader=yaml.SafeLoader) == plain
         start, _, end = form.format("\0").encode().partition(b"\0")
         assert after.startswith(start.rstrip(b"'\"")) and after.endswith(end.lstrip(b"'\""))
+
+
+ENTRIES = ["k{n}:\n  image: old\n", "k{n}: {image: old}\n", "k{n}:\n  image: 'old'\n  x: |\n    t\n", "k{n}:\n  image: old # c\n\n# d\n",
+           "k{n}:\n  a: >+\n    x\n\n  image: old\n", "'k{n}': !!map\n  image: old\n"]
+JUNK = ["\n", "\n\n", " ", "\t", ":", ": ", "- ", "? ", "#", " #", "'", '"', "[", "]", "{", "}", ",", "|", ">\n", "---\n", "...\n", "\n---", "a",
+        "b: 1", "&a ", "*a", "!t ", "%TAG ! x\n", "\ufeff", "\r", "\x85", "\u2028", "old", "new", "k2: ", "<<: "]
+
+
+class TestTheProof:
+    @given(entries=st.lists(st.sampled_from(ENTRIES), min_size=1, max_size=4), at=st.integers(0, 3), junk=st.lists(st.sampled_from(JUNK), max_size=4),
+           wide=st.tuples(st.integers(0, 9), st.integers(0, 9)), end=st.sampled_from(["", "...\n", "# e\n"]))
+    @example(entries=[ENTRIES[0]] * 2, at=0, junk=["new"], wide=(0, 1), end="")
+    @example(entries=[ENTRIES[0]] * 2, at=0, junk=["new", "\n", "...\n"], wide=(0, 1), end="")
+    def test_believes_no_text_that_reads_otherwise_elsewhere(
+            self, entries: list[str], at: int, junk: list[str], wide: tuple[int, int], end: str) -> None:
+        """It reads again only the entry that was edited: whatever is put there, the rest of the file must say the same."""
+        text = "".join(entry.replace("{n}", str(number)) for number, entry in enumerate(entries)) + end
+        path = (f"k{at % len(entries)}", "image")
+        source = Document(text.encode(), "r.yaml")
+        start, stop = source.span(source.find(path)[0].node)
+        made = text[:start - wide[0]] + "".join(junk) + text[stop + wide[1]:]
+        for goal in ("new", "old"):
+            if says(source, made, {(0, path): goal}):
+                differing = [other for one, other in zip(said(text.encode()), said(made.encode()), strict=True) if one != other]
+                assert differing in ([], [("tag:yaml.org,2002:str", goal)])
