@@ -13,6 +13,7 @@ from bot.cli.wiring import knowledge
 from bot.errors import BadInput
 from bot.layout import Layout
 from bot.recipe.read import keys
+from bot.recipe.shelf import Shelf
 from bot.rehearse.scenario import FILE, Scenario
 
 
@@ -23,8 +24,12 @@ def prove(story: Scenario, assets: PackagedAssets) -> None:
     guest = story.repo
     file = guest / LAYOUT_FILE
     layout = guest_layout(story, file.read_bytes() if file.is_file() else None, assets, file=str(file))
+    shelf = Shelf(FolderTree(guest))
     try:
-        known = keys(FolderTree(guest), layout)
+        known = keys(shelf, layout)
+        if story.declared.recipe not in known:
+            for fault in shelf.faults(layout):  # the recipe may be in a file that nobody can read
+                raise fault
     except BadInput as error:
         # The reason begins with the file's path, which starts at the repository's root.
         raise BadInput(f"{guest}/{error.reason}" if error.file else error.reason, error.hint) from None
