@@ -24,7 +24,7 @@ from statistics import median
 from typing import Any
 
 from bot.adapters.tree import FolderTree
-from bot.recipe import splice
+from bot.recipe.files import splice
 from bot.recipe.read import keys
 from bot.recipe.shelf import Shelf
 from bot.recipe.sites import sites

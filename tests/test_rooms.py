@@ -365,7 +365,7 @@ ALLOWED = [
     ("bot.images.tags", "from urllib.parse import quote\nfrom bot.model.image import Reference\nimport re2"),
     ("bot.verdict.compare", "from scipy import stats"),
     ("bot.decide.phase", "from bot import budget\nfrom bot.budget import spent"),
-    ("bot.recipe.splice", "import yaml\nfrom bot.ports import Tree"),
+    ("bot.recipe.files.splice", "import yaml\nfrom bot.ports import Tree"),
     ("bot.cli.main", "from bot import __version__, errors"),
     ("bot.adapters.github", "import github"),
     ("bot.adapters.github.forge", "from github import Github"),

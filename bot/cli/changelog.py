@@ -14,10 +14,11 @@ from bot.cli.place import Place, content, parsed
 from bot.cli.writing import write_all
 from bot.errors import BadInput, Refusal
 from bot.layout import Changelog
-from bot.recipe import changelog, diff
+from bot.recipe import changelog
 from bot.recipe.carried import Side, carry
 from bot.recipe.changelog import Entry
-from bot.recipe.document import Document, value
+from bot.recipe.files import diff
+from bot.recipe.files.document import Document, value
 
 FILE_HINT = "name a changelog's file"
 

@@ -16,8 +16,8 @@ from bot.errors import BadInput, BumpbotError, Refusal
 from bot.model.recipe import KeyChange as Change
 from bot.model.run import Triage
 from bot.model.text import Text
-from bot.recipe import splice
-from bot.recipe.document import Document, Hit, Path, steps
+from bot.recipe.files import splice
+from bot.recipe.files.document import Document, Hit, Path, steps
 
 
 class RepairPlan(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from bot.errors import BadInput
-from bot.recipe.document import Document
+from bot.recipe.files.document import Document
 
 # Where a recipe file says which image it runs, the most particular first.
 IMAGE_PATHS = ("model.container", "identity.container.image", "image")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import yaml
 
-from bot.recipe.document import Document, Hit, Path
-from bot.recipe.named import Named, images_of
+from bot.recipe.files.document import Document, Hit, Path
+from bot.recipe.files.named import Named, images_of
 
 
 def images(document: Document, index: int, paths: Sequence[str]) -> Iterator[Named]:

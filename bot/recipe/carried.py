@@ -13,7 +13,7 @@ from bot.errors import BadInput
 from bot.layout.records import Changelog
 from bot.recipe import changelog
 from bot.recipe.changelog import Entry
-from bot.recipe.document import Document, value
+from bot.recipe.files.document import Document, value
 
 
 class Side(Struct, frozen=True, kw_only=True):

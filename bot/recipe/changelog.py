@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.layout.records import Changelog
-from bot.recipe.document import Document, value
+from bot.recipe.files.document import Document, value
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 _LINK = re.compile(r"[A-Za-z0-9][^\s#\"'\[\]{},]*\Z")

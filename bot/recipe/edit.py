@@ -10,8 +10,9 @@ from bot.errors import Refusal
 from bot.layout import Layout, editable
 from bot.model.recipe import Edit, Site
 from bot.ports import Tree
-from bot.recipe import diff, engine, movable, spelling, splice
-from bot.recipe.document import Document
+from bot.recipe import engine, movable, spelling
+from bot.recipe.files import diff, splice
+from bot.recipe.files.document import Document
 from bot.recipe.shelf import Shelf
 from bot.recipe.sites import Place, Sites, sites
 

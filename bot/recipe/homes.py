@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from bot.errors import BadInput, Refusal
 from bot.layout.globs import fitting
 from bot.layout.records import Layout, RecipeFiles
-from bot.recipe.dockerfile import Dockerfile, is_dockerfile
-from bot.recipe.document import Document, Hit, steps
-from bot.recipe.named import Named
+from bot.recipe.files.dockerfile import Dockerfile, is_dockerfile
+from bot.recipe.files.document import Document, Hit, steps
+from bot.recipe.files.named import Named
 
 
 class Home:

@@ -15,7 +15,7 @@ from bot.layout.records import Layout
 from bot.model.recipe import EvalSpec, Point
 from bot.ports import Tree
 from bot.recipe import evals, own, rows, words
-from bot.recipe.document import value
+from bot.recipe.files.document import value
 from bot.recipe.shelf import Home, Shelf
 
 _POINT_FIELDS = ("conc", "exp-name", "recipe-fingerprint")

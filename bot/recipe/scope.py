@@ -14,7 +14,7 @@ from bot.layout.records import Layout
 from bot.model.recipe import Edit, Point, Scope
 from bot.ports import Tree
 from bot.recipe import evals, matrix
-from bot.recipe.document import value
+from bot.recipe.files.document import value
 from bot.recipe.rows import Row
 from bot.recipe.shelf import Home, Shelf
 

@@ -10,7 +10,7 @@ from bot.errors import BadInput
 from bot.layout.records import Layout
 from bot.model.policy import Wanted
 from bot.recipe import matrix, rows
-from bot.recipe.document import Document
+from bot.recipe.files.document import Document
 from bot.recipe.own import OwnRecipe, topology
 
 _ROLES = ("aggregated", "prefill", "decode", "agg")

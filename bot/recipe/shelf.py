@@ -10,7 +10,7 @@ from bot.errors import BadInput, Refusal
 from bot.layout.globs import fitting, matches
 from bot.layout.records import Layout
 from bot.ports import Tree
-from bot.recipe.document import Document, value
+from bot.recipe.files.document import Document, value
 from bot.recipe.homes import Gathered, Home, gather, opened
 
 __all__ = ["Home", "Shelf", "matches"]

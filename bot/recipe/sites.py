@@ -17,10 +17,11 @@ from msgspec import Struct
 from bot.layout.records import Layout, Linked
 from bot.model.recipe import Site
 from bot.ports import Tree
-from bot.recipe import aliases, beside, spelling, which
-from bot.recipe.document import Document, Hit, show
+from bot.recipe import beside, spelling, which
 from bot.recipe.engine import follows
-from bot.recipe.named import Named
+from bot.recipe.files import aliases
+from bot.recipe.files.document import Document, Hit, show
+from bot.recipe.files.named import Named
 from bot.recipe.shelf import Home, Shelf
 
 Role = Literal["image", "container", "provenance", "engine", "setting"]

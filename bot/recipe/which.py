@@ -14,8 +14,8 @@ from bot.errors import BadInput
 from bot.images import reference
 from bot.layout.paths import Step
 from bot.recipe import spelling
+from bot.recipe.files.named import Named, elsewhere
 from bot.recipe.homes import Home
-from bot.recipe.named import Named, elsewhere
 
 Same = Callable[[str, str], bool]
 _SHOWN = 4

@@ -17,7 +17,7 @@ from bot.errors import BadInput, Refusal
 from bot.layout.records import Changelog
 from bot.model.bump import Bump, Wanted
 from bot.recipe import changelog, edit
-from bot.recipe.document import Document, value
+from bot.recipe.files.document import Document, value
 from bot.wake.context import Context
 
 Changes = dict[str, bytes | None]

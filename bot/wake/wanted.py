@@ -13,8 +13,8 @@ from bot.model.bump import Bump, Judged, Wanted
 from bot.model.recipe import KeyChange
 from bot.model.run import Run
 from bot.model.text import Text
-from bot.recipe.dockerfile import is_dockerfile
-from bot.recipe.document import Document
+from bot.recipe.files.dockerfile import is_dockerfile
+from bot.recipe.files.document import Document
 from bot.wake.context import Context
 
 OUT_OF_SCOPE = Text("The layout does not let a repair change that key.", "布局不允许修复改动该键。")

@@ -8,7 +8,7 @@ from bot.diagnose.known import load
 from bot.diagnose.repair import apply, choose
 from bot.errors import BadInput, Refusal
 from bot.model.run import Triage
-from bot.recipe.document import Document
+from bot.recipe.files.document import Document
 from tests.diagnose.worlds import KNOWLEDGE, SIGNATURES
 
 IDS = {signature.id for signature in SIGNATURES}

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from bot.errors import BadInput
-from bot.recipe import splice
-from bot.recipe.document import Document, value
+from bot.recipe.files import splice
+from bot.recipe.files.document import Document, value
 
 LAUGHS = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
 HOSTILE = {

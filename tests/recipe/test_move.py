@@ -12,8 +12,8 @@ import pytest
 from bot.errors import BadInput, Refusal
 from bot.layout import Layout, load
 from bot.recipe import edit
-from bot.recipe.diff import unified
 from bot.recipe.engine import follows, moved, stated
+from bot.recipe.files.diff import unified
 from bot.recipe.scope import proved
 from bot.recipe.shelf import Shelf, matches
 from bot.recipe.sites import sites, where

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bot.layout import Layout
-from bot.recipe import edit, splice
+from bot.recipe import edit
+from bot.recipe.files import splice
 from bot.recipe.sites import sites
 
 OLD, NEW = "vllm/vllm-openai:v0.25.1", "vllm/vllm-openai:v0.26.0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.recipe.document import Document, Hit
+from bot.recipe.files.document import Document, Hit
 
 _ALIAS = re.compile(r"\s*:\s*(\*[^\s,\[\]{}]+)")
 

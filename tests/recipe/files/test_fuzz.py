@@ -7,11 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.errors import Refusal
-from bot.recipe import splice
-from bot.recipe.document import Document
-from bot.recipe.meaning import says
-from tests.recipe import yamls
-from tests.recipe.yamls import Made
+from bot.recipe.files import splice
+from bot.recipe.files.document import Document
+from bot.recipe.files.meaning import says
+from tests.recipe.files import yamls
+from tests.recipe.files.yamls import Made
 
 TAGS = st.from_regex(r"v[0-9]\.[0-9]{1,2}(rc[0-9]|\.post1)?(-cu130)?", fullmatch=True)
 DIGESTS = st.sampled_from(["", "@sha256:" + "a1" * 32])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.recipe import diff
+from bot.recipe.files import diff
 
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "core.autocrlf=false")
 

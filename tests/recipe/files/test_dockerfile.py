@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.errors import BadInput, Refusal
 from bot.layout import Layout, load
 from bot.recipe import edit
-from bot.recipe.dockerfile import Dockerfile, is_dockerfile
+from bot.recipe.files.dockerfile import Dockerfile, is_dockerfile
 from bot.recipe.sites import sites
 from tests.recipe.conftest import MemoryTree
 

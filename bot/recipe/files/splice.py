@@ -15,10 +15,10 @@ from msgspec import Struct, structs
 
 from bot.errors import Refusal
 from bot.model.recipe import Site
-from bot.recipe import aliases, cut
-from bot.recipe.document import Document, Hit, Path, Step, show, steps
-from bot.recipe.meaning import GONE, says
-from bot.recipe.tokens import spellings, written
+from bot.recipe.files import aliases, cut
+from bot.recipe.files.document import Document, Hit, Path, Step, show, steps
+from bot.recipe.files.meaning import GONE, says
+from bot.recipe.files.tokens import spellings, written
 
 
 class Spliced(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import BadInput, Refusal
-from bot.recipe import splice
+from bot.recipe.files import splice
 
 OLD, NEW = "vllm/vllm-openai:v0.25.1", "vllm/vllm-openai:v0.26.0@sha256:" + "a" * 64
 

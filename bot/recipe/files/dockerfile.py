@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import yaml
 
 from bot.errors import BadInput
-from bot.recipe import dockerlines, dockervars
-from bot.recipe.dockerlines import Instruction, Word
-from bot.recipe.dockervars import Leaf
-from bot.recipe.document import Document, Hit, Path, Step, steps
-from bot.recipe.named import Named
+from bot.recipe.files import dockerlines, dockervars
+from bot.recipe.files.dockerlines import Instruction, Word
+from bot.recipe.files.dockervars import Leaf
+from bot.recipe.files.document import Document, Hit, Path, Step, steps
+from bot.recipe.files.named import Named
 
 MAX_BYTES = 1_000_000
 MAX_PLACES = 500

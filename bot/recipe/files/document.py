@@ -15,7 +15,7 @@ import yaml
 
 from bot.errors import BadInput
 from bot.layout.paths import Path, Step, show, steps
-from bot.recipe.named import Hit, Named, images_of
+from bot.recipe.files.named import Hit, Named, images_of
 
 __all__ = ["Document", "Hit", "Path", "Step", "show", "steps", "value"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from bot.errors import BadInput
-from bot.recipe.document import Document, Path, value
+from bot.recipe.files.document import Document, Path, value
 
 GONE = object()
 # Behind a word `&` is text: `TP & EP` and `?a=1&b=2` stand in comments of real files.

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.layout.paths import Path
-from bot.recipe.dockerlines import Instruction, Word
+from bot.recipe.files.dockerlines import Instruction, Word
 
 MAX_PIECES = 64
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:(:?-)([^{}]*))?\})", re.ASCII)

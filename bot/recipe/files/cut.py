@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import yaml
 
 from bot.errors import Refusal
-from bot.recipe.document import Document, Hit, show
+from bot.recipe.files.document import Document, Hit, show
 
 Place = tuple[int, int]
 _DASH = re.compile(r"[ ]*-[ ]+\Z")

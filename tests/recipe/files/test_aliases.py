@@ -9,7 +9,7 @@ import pytest
 from bot.errors import BadInput, Refusal
 from bot.layout import load
 from bot.recipe import edit
-from bot.recipe.document import Document
+from bot.recipe.files.document import Document
 from bot.recipe.scope import proved
 from bot.recipe.sites import sites
 
