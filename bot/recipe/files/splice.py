@@ -18,7 +18,7 @@ from bot.model.recipe import Site
 from bot.recipe.files import aliases, cut
 from bot.recipe.files.document import Document, Hit, Path, Step, show, steps
 from bot.recipe.files.meaning import GONE, says
-from bot.recipe.files.tokens import spellings, written
+from bot.recipe.files.tokens import calm, spellings, written
 
 
 class Spliced(Struct, frozen=True, kw_only=True):
@@ -166,7 +166,7 @@ def _spellings(source: Document, change: Change) -> list[str]:
     raw = source.text[start:end]
     # A block begins on the next line: what stands behind its `|` is a comment.
     head = raw.index("\n") if change.hit.node.style in ("|", ">") else 0
-    as_it_is = raw.count(change.needle, head) == 1 and change.text.isprintable()
+    as_it_is = raw.count(change.needle, head) == 1 and calm(change.text)
     first = [raw[:head] + raw[head:].replace(change.needle, change.text)] if as_it_is else []
     found = [*first, *spellings(raw, change.hit.node.style, change.wanted)]
     if not found:

@@ -20,12 +20,15 @@ def spellings(raw: str, style: str | None, new: Any) -> Iterator[str]:
         return
     if style in ("|", ">"):
         return
-    if not new.isprintable():
-        yield prefix + _double(new)
-        return
-    order = {"'": (_single, _double), '"': (_double, _single)}.get(style or "", (_plain, _single, _double))
-    for spell in order:
+    quoted = (_double,) if not new.isprintable() else (_double, _single) if style == '"' else (_single, _double)
+    for spell in quoted if style or not calm(new) else (_plain, *quoted):
         yield prefix + spell(new)
+
+
+def calm(text: str) -> bool:
+    """Whether no reader stumbles over the text without quotes for its letters alone: PyYAML's two readers think differently
+    of `{a: 0?}`, and a guest's programs use the slower one."""
+    return text.isprintable() and "?" not in text
 
 
 def written(new: Any) -> str:

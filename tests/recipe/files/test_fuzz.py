@@ -68,6 +68,7 @@ class TestWhatCannotStandPlain:
     @given(form=st.sampled_from(FORMS), text=st.one_of(st.sampled_from(TRAPS), st.text(st.characters(exclude_categories=("Cs",)))))
     @example(form=FORMS[0], text="\uffff")
     @example(form=FORMS[-2], text="\n")
+    @example(form=FORMS[3], text="0?")
     def test_is_quoted_and_read_back_as_it_was_meant(self, form: str, text: str) -> None:
         """A block is edited inside or refused; every other form can hold any text."""
         path = (0,) if form[0] == "-" else (1,) if form[0] == "[" else ("a",)
