@@ -77,33 +77,32 @@ class Document:
         step, rest = path[0], path[1:]
         if isinstance(at.node, yaml.MappingNode):
             merged = (Hit((*at.steps, key.value), child, key, at.node) for key, child in at.node.value if key.value == step)
-            for child in merged if step == "<<" else self._entries(at):
-                if step in ("*", child.steps[-1]) or str(step) == child.steps[-1]:
-                    yield from self._walk(child, rest)
+            for child in merged if step == "<<" else self._entries(at, str(step)):
+                yield from self._walk(child, rest)
         elif isinstance(at.node, yaml.SequenceNode):
             wanted = int(step) if str(step).isdigit() else None
             for index, child in enumerate(at.node.value):
                 if step == "*" or index == wanted:
                     yield from self._walk(Hit((*at.steps, index), child, None, at.node), rest)
 
-    def _entries(self, at: Hit, taken: frozenset[str] = frozenset()) -> Iterator[Hit]:
-        """A mapping's own entries, then those that it merges (`<<: *base`) and does not have itself, by the way that leads there:
-        `<<` is a step of it."""
+    def _entries(self, at: Hit, step: str, taken: frozenset[str] = frozenset()) -> Iterator[Hit]:
+        """A mapping's own entries of a name (`*`: all), then those that it merges (`<<: *base`) and does not have itself, by
+        the way that leads there: `<<` is a step of it."""
         if id(at.node) in self.doubles:
             raise self.doubles[id(at.node)]
         merged = []
         for key, child in at.node.value:
             if key.tag == _MERGE:
                 merged.append(Hit((*at.steps, key.value), child, key, at.node))
-            elif key.value not in taken:
+            elif step in ("*", key.value) and key.value not in taken:
                 yield Hit((*at.steps, key.value), child, key, at.node)
-        taken |= {key.value for key, _ in at.node.value}
+        taken = taken.union(key.value for key, _ in at.node.value) if merged else taken
         for hit in merged:
             parts = [hit] if isinstance(hit.node, yaml.MappingNode) else [
                 Hit((*hit.steps, index), child, None, hit.node) for index, child in enumerate(hit.node.value)]
             for part in parts:
                 if isinstance(part.node, yaml.MappingNode):
-                    yield from self._entries(part, taken)
+                    yield from self._entries(part, step, taken)
                     taken |= {key.value for key, _ in part.node.value}
 
     def images(self, path: str | Sequence[Step], *, document: int = 0) -> list[Named]:
