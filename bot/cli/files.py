@@ -136,7 +136,7 @@ def _policy(tree: Shelf, layout: Layout, family: list[Recipe], wanted: Reference
 
 
 def _mentioned(tree: Shelf, layout: Layout, family: list[Recipe]) -> Iterator[str]:
-    for one in mentions(tree, layout, [recipe.key for recipe in family], [site for recipe in family for site in recipe.sites]):
+    for one in mentions(tree, layout, [recipe.key for recipe in family]):
         yield f"{one.file}:{one.line}: {one.name} stands here too and stays; read whether it still holds"
 
 

@@ -7,18 +7,18 @@ key says why its nightly must not float, and a script names the one image that i
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import re2
 from msgspec import Struct
 
 from bot.layout import Layout
-from bot.model.recipe import Site
 from bot.model.text import Text
 from bot.ports import Tree
-from bot.recipe import spelling, which
+from bot.recipe import spelling
 from bot.recipe.engine import stated, tag_of
 from bot.recipe.shelf import Home, Shelf, matches
+from bot.recipe.sites import Place, sites
 
 _LONGEST = 4_000
 _SHOWN = 5
@@ -33,21 +33,29 @@ class Mention(Struct, frozen=True, kw_only=True):
     name: str
 
 
-def mentions(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], sites: Collection[Site]) -> tuple[Mention, ...]:
-    """Lines that name the images of these recipes beside `sites`: the recipes' own lines and the comment above each, their
+def mentions(tree: Tree | Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Mention, ...]:
+    """Lines that name the images of these recipes beside their sites: the recipes' own lines and the comment above each, their
     linked files, and the files that the layout's `mentions` names. To be asked of the tree before the edit."""
     shelf = Shelf.of(tree)
-    taken = {(site.file, site.line) for site in sites}
+    standing = [sites(shelf, layout, key) for key in keys]
+    taken = {line for one in standing for place in one.places for line in _own(place)}
     found: dict[tuple[str, int], Mention] = {}
-    for key in keys:
-        home = shelf.home(layout, key)
-        image = which.image(home, layout.allow)
-        files = {site.file for site in sites} - {home.file}
-        for one in (*_within(home, image), *(each for file in sorted(files) for each in _whole(shelf, file, _loose(image))),
-                    *_elsewhere(shelf, layout, image)):
-            if (one.file, one.line) not in taken:
-                found.setdefault((one.file, one.line), one)
+    for one in standing:
+        home = shelf.home(layout, one.key)
+        files = sorted({place.document.file for place in one.places} - {home.file})
+        beside = [each for file in files for each in _whole(shelf, file, _loose(one.image))]
+        for each in (*_within(home, one.image), *beside, *_elsewhere(shelf, layout, one.image)):
+            if (each.file, each.line) not in taken:
+                found.setdefault((each.file, each.line), each)
     return tuple(found.values())
+
+
+def _own(place: Place) -> Iterator[tuple[str, int]]:
+    """The lines of a site: of a block more than one, of an alias those of its anchor too."""
+    document, (start, end) = place.document, place.document.span(place.hit.node)
+    yield place.site.file, place.site.line
+    for line in range(document.line(start), document.line(max(end - 1, start)) + 1):
+        yield document.file, line
 
 
 def told(found: Sequence[Mention]) -> tuple[Text, ...]:

@@ -8,14 +8,13 @@ import pytest
 
 from bot.layout import Layout, load
 from bot.recipe.mentions import Mention, mentions, told
-from bot.recipe.sites import sites
 from tests.recipe.test_move import ROOT, master, tree_of
 
 IMAGE = "vllm/vllm-openai:v0.21.0-cu130"
 
 
 def found(tree: Any, layout: Layout, key: str = "k1") -> list[tuple[str, int, str]]:
-    made = mentions(tree, layout, [key], [place.site for place in sites(tree, layout, key).places])
+    made = mentions(tree, layout, [key])
     return [(one.file.rpartition("/")[2], one.line, one.name) for one in made]
 
 
@@ -38,6 +37,13 @@ class TestAComment:
         text = f"# the latest, at last\n# a/b:latest\n{master('a/b:latest')}"
         tree = tree_of(make_tree, {"configs/nvidia-master.yaml": text, f"{ROOT}a.yaml": "model: {}\n"})
         assert found(tree, inferencex) == [("nvidia-master.yaml", 2, "a/b:latest")]
+
+
+class TestASite:
+    @pytest.mark.parametrize("value", ["|\n    a/b:1.2\n", "&x a/b:1.2\n", "\n    'a/b:1.2'\n"])
+    def test_of_several_lines_is_no_mention(self, make_tree: Any, value: str) -> None:
+        layout = load("version: 1\nrecipes: [{files: r.yaml}]\n")
+        assert found(tree_of(make_tree, {"r.yaml": f"name: r\nimage: {value}"}), layout, "r") == []
 
 
 class TestAVersionThatMayHaveToFollow:
