@@ -73,7 +73,7 @@ PLACES = {
     "a step without its kind": ("steps:\n- title: t\n", 2, "steps.0", "`do` is missing", "add it"),
     "a step with another's key": ("steps:\n- do: close\n  title: t\n", 3, "steps.0.title", "unknown key", "spelling"),
     "a text that YAML took for a number": ("jobs:\n- name: 1.10\n", 2, "jobs.0.name", "`str`, got `float`", "quotes"),
-    "a text that YAML took for a truth": ("jobs:\n- name: on\n", 2, "jobs.0.name", "got `bool`", "quotes"),
+    "a text that YAML took for a truth": ("jobs:\n- name: on\n", 2, "jobs.0.name", "`on` is a bool to some readers", "quote it"),
     "a text that YAML took for a day": ("jobs:\n- name: 2026-09-10\n", 2, "jobs.0.name", "got `date`", "quotes"),
     "a key that stands twice": ("jobs: []\njobs: []\n", 2, "jobs", "twice", "keep one"),
     "a key that stands twice, deep down": ("by-name:\n  a:\n    name: x\n    name: y\n", 4, "by-name.a.name", "twice", "keep one"),

@@ -13,7 +13,7 @@ from bot.cli.jobs import jobs_of
 from bot.cli.layouts import is_repository, layout_of, tree_of
 from bot.cli.output import as_json, note, table
 from bot.cli.place import Place
-from bot.errors import BadArguments, BadInput, Refusal
+from bot.errors import BadArguments, BadInput, Refusal, Unreachable
 from bot.layout import Layout, Smoke
 from bot.model.recipe import Point
 from bot.recipe import matrix as matrices
@@ -35,7 +35,7 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
     if layout.generator == "none":
         raise Refusal(f"the points of {', '.join(keys) or 'its recipes'} are not known: the layout names no generator",
                       "set `generator` in the layout, or use a preset that has one")
-    found = matrices.together(tree, layout, keys) if changed is None else _changed(place, changed, tree, layout, keys)
+    found = _whole(tree, layout, keys) if changed is None else _changed(place, changed, tree, layout, keys)
     keys = keys or list(dict.fromkeys(point.recipe for point in found))
     if smoke:
         rules = layout.smoke or Smoke()
@@ -52,11 +52,27 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
         _draw(found, keys, format_)
 
 
+def _whole(tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:
+    """The sweep of these recipes. BadInput for one without a point: a run of nothing is green."""
+    found = matrices.together(tree, layout, keys)
+    for key in keys:
+        if not any(point.recipe == key for point in found):
+            home = tree.home(layout, key)
+            raise BadInput("no point comes of it", "compare it with its neighbours", file=home.file, line=home.line, key=key)
+    return found
+
+
 def _changed(place: Place, base: str, tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:
-    """The points that run otherwise than at `base`, a revision of the repository."""
+    """The points that run otherwise than at `base`, a revision of the repository. A file that nobody can read is no recipe that
+    is gone: it is refused, unless others are asked for."""
     if not is_repository(place.repo):
-        raise BadArguments(f"{place.repo} is no git repository", "name a clone with --repo")
-    then = LocalCommit.of(LocalProcess(), place.repo, base)
+        raise BadArguments(f"{place.repo} is not the top folder of a git repository", "name a clone's with --repo")
+    try:
+        then = LocalCommit.of(LocalProcess(), place.repo, base)
+    except Unreachable:  # words of git's own that name nothing here: @{u} without an upstream
+        then = None
+    for fault in tree.faults(layout) if not keys else ():
+        raise fault
     if then is None:
         raise BadArguments(f"{base} is no commit of {place.repo}", "name a branch, tag or commit that was fetched")
     found = compare(then, tree, layout, keys)

@@ -72,7 +72,7 @@ def workflow(path: str, data: bytes, *, waking: AbstractSet[str] = frozenset()) 
     """A workflow file, or a composite action as a workflow of one job, read strictly: what the forge may accept and this does
     not is a fault to be told, never a guess. `waking` are the repository's own actions that run the bot."""
     try:
-        value, _ = strict.parse(data, file=path)
+        value, _ = strict.parse(data, file=path, foreign=True)
     except BadInput as error:
         return WorkflowFile(path=path, fault=str(error))
     if not isinstance(value, dict):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from hashlib import sha256
 
 from msgspec import Struct
 
@@ -12,7 +14,9 @@ from bot.layout import Layout
 from bot.model.recipe import Point
 from bot.ports import Tree
 from bot.recipe import matrix, own
+from bot.recipe.files.document import value
 from bot.recipe.shelf import Home, Shelf
+from bot.recipe.sites import sites
 
 
 class Changed(Struct, frozen=True, kw_only=True):
@@ -28,18 +32,18 @@ def changed(base: Tree | Shelf, head: Tree | Shelf, layout: Layout, keys: Sequen
     """Compares recipe by recipe, all or those named: image, topology, workload, gates, and how often each is measured. A
     comment or a policy changes nothing that runs. Refusal for a name that the head does not have."""
     old, new = Shelf.of(base), Shelf.of(head)
-    had = _homes(old, layout)
-    unread = [] if had is not None else ["the base's recipes cannot be read: all points count as new"]
+    had = old.homes(layout)
+    unread = [f"not read at the base, so that its points count as new: {fault}" for fault in old.faults(layout)]
     found: list[Point] = []
     for key in keys or new.homes(layout):
         made = matrix.points(new, layout, key)
         try:
-            before = Counter(_marks(old, layout, key)) if key in (had or {}) else Counter()
+            before = Counter(_marks(old, layout, key)) if key in had else Counter()
         except BadInput as error:
             unread.append(f"{key} cannot be read at the base: {error}")
             before = Counter()
         found += [point for point, mark in zip(made, _marks(new, layout, key), strict=True) if _fresh(before, mark)]
-    gone = [key for key in had or {} if key not in new.homes(layout) and (not keys or key in keys)]
+    gone = [key for key in had if key not in new.homes(layout) and (not keys or key in keys)]
     return Changed(points=tuple(found), gone=tuple(gone), unread=tuple(unread))
 
 
@@ -52,19 +56,26 @@ def _marks(shelf: Shelf, layout: Layout, key: str) -> list[Mark]:
 
 
 def _measured(shelf: Shelf, layout: Layout, home: Home, point: Point) -> tuple[object, ...]:
-    """What the point's own record leaves out: how many requests are sent, how often, and what must hold."""
+    """What the point's own record leaves out: how many requests are sent, how often, and what must hold; of a guest, what its
+    linked files say, where the arguments of several machines stand."""
     if layout.generator != "own":
-        return ()
+        return tuple(_said(shelf, file) for file in sites(shelf, layout, home.key).linked)
     return own.measured(own.load(shelf.read(home.file) or b"", home.file), point)
+
+
+def _said(shelf: Shelf, file: str) -> str:
+    """A fingerprint of a file's values; its comments are none."""
+    name = (f"said {file}", 0)
+    if name not in shelf.derived:
+        document = shelf.document(file)
+        try:
+            said = json.dumps([value(root) for root in document.roots] if document else [], sort_keys=True, default=str).encode()
+        except BadInput:
+            said = shelf.read(file) or b""
+        shelf.derived[name] = sha256(said).hexdigest()
+    return shelf.derived[name]
 
 
 def _fresh(before: Counter[Mark], mark: Mark) -> bool:
     before[mark] -= 1
     return before[mark] < 0
-
-
-def _homes(shelf: Shelf, layout: Layout) -> dict[str, Home] | None:
-    try:
-        return shelf.homes(layout)
-    except BadInput:
-        return None

@@ -115,6 +115,8 @@ def _read(found: Gathered, layout: Layout, entry: RecipeFiles, file: str,
         for index in range(len(source.roots) if source else 0):
             assert source is not None
             made += _recipes_of(source, index, entry, file)
+        if layout.generator == "own" and not made:  # such a file is a recipe and nothing else
+            raise BadInput("no recipe stands here: nothing is at " + entry.key, "name it", file=file)
     except BadInput as fault:
         found.broken[file] = fault
     return made

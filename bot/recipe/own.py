@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -12,13 +13,21 @@ from msgspec import Meta, Struct
 
 from bot import strict
 from bot.errors import BadInput
+from bot.images import reference
 from bot.model import policy as policies
 from bot.model.policy import Wanted
 from bot.model.recipe import EvalSpec, Point
 
-Count = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Name = Annotated[str, Meta(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ +-]*$")]
+# What may stand in a point's id, in a path and in a table of Markdown.
+Task = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/+-]{0,119}$")]
+Repository = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$")]
+Source = Annotated[str, Meta(pattern=r"^(https://[^\s?#@]+)?$")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Scalar = str | int | float | bool | None
+MOST_AT_ONCE = 1_000_000
+"""Requests in flight; more is a slip of the finger."""
 
 
 class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,19 +35,19 @@ class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Engine(_Record, kw_only=True):
-    name: str
-    source: str = ""
+    name: Name
+    source: Source = ""
 
 
 class Model(_Record, kw_only=True):
-    repo: str
+    repo: Repository
     revision: str = ""
     weights: str = ""
     kv: str = ""
 
 
 class Machine(_Record, kw_only=True):
-    gpu: str
+    gpu: Name
     gpus: Count
     runner: tuple[str, ...] = ()
 
@@ -51,7 +60,7 @@ class Serve(_Record, kw_only=True):
 class Workload(_Record, kw_only=True):
     """`requests` maps each concurrency to how many requests are measured there."""
 
-    kind: str
+    kind: Name
     output: Count | None = None
     input: Count | None = None
     requests: dict[int, Count]
@@ -62,7 +71,7 @@ class Eval(_Record, kw_only=True):
     """A gate. In flow style YAML ends an unquoted `metric: exact_match,strict-match` at the comma, and the filter arrives
     as a key without a value; people write it so, and it means what it says."""
 
-    task: str
+    task: Task
     threshold: Share
     metric: str = ""
     limit: Count | None = None
@@ -105,8 +114,16 @@ def load(data: bytes, file: str) -> OwnRecipe:
 
 def _faults(recipe: OwnRecipe) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
     """What types cannot say: where, what is wrong, what to do."""
-    if not recipe.workload.requests or min(recipe.workload.requests) < 1:
-        yield ("workload", "requests"), "no concurrency to measure", "write `requests: {1: 8}`"
+    try:
+        reference.parse(recipe.image)
+    except BadInput as error:
+        yield ("image",), error.reason, error.hint
+    levels = recipe.workload.requests
+    if not levels or not all(1 <= level <= MOST_AT_ONCE for level in levels):
+        yield ("workload", "requests"), f"a concurrency is from 1 to {MOST_AT_ONCE}", "write `requests: {1: 8}`"
+    widths = [width for name in ("tp", "pp") if isinstance(width := _width(recipe, name), int)]
+    if min(widths, default=1) < 1 or math.prod(widths) > recipe.hardware.gpus:
+        yield ("serve", "args"), f"{topology(recipe)} does not fit {recipe.hardware.gpus} GPUs", "correct it, or hardware.gpus"
     tasks = [gate.task for gate in recipe.evals]
     for at, task in enumerate(tasks):
         if task in tasks[:at]:

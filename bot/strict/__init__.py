@@ -6,6 +6,7 @@ NaN and Infinity are refused, because each of them has made two readers see two 
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, TypeVar
@@ -41,10 +42,11 @@ def convert(kind: type[T], value: Any, *, file: str) -> T:
     return as_record(kind, value, {}, file, str_keys=True)
 
 
-def parse(text: str | bytes, *, file: str) -> tuple[Any, Lines]:
+def parse(text: str | bytes, *, file: str, foreign: bool = False) -> tuple[Any, Lines]:
     """A YAML document as plain values, and the line (from 1) on which each key path stands.
 
-    A moment without a zone is UTC, as YAML's specification says.
+    A moment without a zone is UTC, as YAML's specification says. A word that YAML 1.1 and 1.2 read as two things (`no`, `1:30`,
+    `010`) is refused, unless the file is `foreign`: written for another reader, as a workflow with its `on:` is.
     """
     import yaml
 
@@ -52,6 +54,7 @@ def parse(text: str | bytes, *, file: str) -> tuple[Any, Lines]:
     try:
         _bound(text, file)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+        loader.foreign = foreign
         try:
             node = loader.get_single_node()
             lines: Lines = {}
@@ -115,6 +118,10 @@ def _scalar(loader: Any, node: Any, path: Path, file: str) -> Any:
         raise _tagged(node, path, file)
     if node.tag in (f"{_TAG}int", f"{_TAG}float") and len(node.value) > MAX_DIGITS:
         raise BadInput(LONG.reason, LONG.hint, file=file, line=line, key=key_of(path))
+    if not node.style and not loader.foreign and _two_things(node):
+        kind = node.tag.removeprefix(_TAG)
+        raise BadInput(f"`{one_line(node.value, 60)}` is a {kind} to some readers and something else to others",
+                       "write true, false or a plain number, or quote it", file=file, line=line, key=key_of(path))
     try:
         value = loader.construct_object(node)
     except (ValueError, OverflowError) as error:
@@ -124,6 +131,14 @@ def _scalar(loader: Any, node: Any, path: Path, file: str) -> Any:
         raise BadInput(f"`{one_line(node.value, 60)}` is not a finite number", "leave the value out or write null", file=file,
                        line=line, key=key_of(path))
     return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
+
+
+def _two_things(node: Any) -> bool:
+    """Whether YAML 1.1, which is read here, and 1.2 disagree on a plain word: `no` is false here, `1:30` 90, `010` 8, `1_0` 10."""
+    kind, word = node.tag.removeprefix(_TAG), node.value
+    if kind == "bool":
+        return word.lower() not in ("true", "false")
+    return kind in ("int", "float") and (bool({":", "_"} & set(word)) or re.fullmatch(r"[-+]?0[0-9]+", word) is not None)
 
 
 def _tagged(node: Any, path: Path, file: str) -> BadInput:

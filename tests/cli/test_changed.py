@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.cli import worlds
 from tests.cli.shell import ROOT, Done, bumpbot
+from tests.cli.test_movable import KEY, LINKED
 
 
 def git(repo: Path, *argv: str) -> None:
@@ -91,15 +93,42 @@ class TestRecipesThatCameAndWent:
         assert [cell[0] for cell in cells(done)] == ["toy"] * 3 and "toy cannot be read at the base" in done.err
 
 
+class TestAFileThatNobodyCanRead:
+    @pytest.mark.parametrize("text", ["x: [\n", "<<<<<<< ours\n", "a:\tb\n\tc: 1\n"])
+    def test_is_refused_and_not_taken_for_recipes_that_are_gone(self, tracked: Path, text: str) -> None:
+        file = tracked / "recipes" / "toy.yaml"
+        file.write_text(file.read_text() + text)
+        done = changed(tracked)
+        assert done.code == 1 and done.out == "" and "recipes/toy.yaml:" in done.line
+        assert cells(changed(tracked, "other")) == []
+
+    def test_is_refused_where_it_names_no_recipe(self, tracked: Path) -> None:
+        file = tracked / "recipes" / "toy.yaml"
+        file.write_text(file.read_text().replace("name: toy", "nmae: toy"))
+        done = changed(tracked)
+        assert done.code == 1 and "recipes/toy.yaml: no recipe stands here: nothing is at .name" in done.line
+
+    def test_at_the_base_makes_its_points_new(self, tracked: Path) -> None:
+        file = tracked / "recipes" / "toy.yaml"
+        whole = file.read_text()
+        git(tracked, "checkout", "-q", "base")
+        file.write_text("[")
+        git(tracked, "commit", "-qam", "broken")
+        git(tracked, "checkout", "-q", "main")
+        assert file.read_text() == whole
+        done = changed(tracked)
+        assert [cell[0] for cell in cells(done)] == ["toy"] * 3 and "not read at the base" in done.err
+
+
 class TestBadInput:
-    @pytest.mark.parametrize("base", ["nope", "--help", "HEAD:recipes", ""])
+    @pytest.mark.parametrize("base", ["nope", "--help", "HEAD:recipes", "", "@{u}"])
     def test_what_is_no_revision_is_a_bad_argument(self, tracked: Path, base: str) -> None:
         done = bumpbot("--repo", tracked, "--layout", "own", "matrix", f"--changed={base}")
         assert done.code == 2 and "is no commit of" in done.line
 
     def test_a_folder_without_history_is_told(self, repo: Path) -> None:
         done = changed(repo, base="HEAD")
-        assert done.code == 2 and "is no git repository" in done.line
+        assert done.code == 2 and "is not the top folder of a git repository" in done.line
 
     def test_without_a_recipe_and_without_a_base_there_is_nothing_to_do(self, repo: Path) -> None:
         done = bumpbot("--repo", repo, "matrix")
@@ -122,3 +151,15 @@ class TestAGuest:
         assert moved.code == 0, moved.err
         done = bumpbot("--repo", guest, "--layout", "inferencex", "matrix", "--changed", "HEAD", "--format", "json")
         assert {point["recipe"] for point in done.json} == {key} and len(done.json) == 6
+
+    def test_counts_what_its_linked_files_say_and_no_comment_in_them(self, tmp_path: Path) -> None:
+        guest = tmp_path / "guest"
+        shutil.copytree(ROOT / "tests" / "recipe" / "data" / "inferencex", guest)
+        for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "a")):
+            git(guest, *words)
+        file = guest / LINKED
+        argv = ("--repo", guest, "--layout", "inferencex", "matrix", "--changed", "HEAD", "--format", "json")
+        file.write_text("# more\n" + file.read_text())
+        assert bumpbot(*argv).json == []
+        file.write_text(file.read_text() + "more: 1\n")
+        assert {point["recipe"] for point in bumpbot(*argv).json} == {KEY}

@@ -54,8 +54,15 @@ class TestTheSchema:
         ("1: 8,", "one: 8,", "workload.requests"), ("1: 8,", "1: 0,", "workload.requests"),
         ("threshold: 0.90", "threshold: 90", "evals"), ("failed_requests: 0.10", "failed-requests: 0.10", "gates"),
         ("channel: stable", "channel: weekly", "policy.channel"), ("image: lmsysorg", "image: \nold: lmsysorg", "image"),
-        ("tp: 4\n", "tp: [4]\n", "serve.args"), ("name: glm", "name: a/glm", "name"), ("requests: {1: 8, 16: 32, 64: 256, 128: 512}", "requests: {}",
-                                                                          "workload.requests")])
+        ("tp: 4\n", "tp: [4]\n", "serve.args"), ("name: glm", "name: a/glm", "name"),
+        ("requests: {1: 8, 16: 32, 64: 256, 128: 512}", "requests: {}", "workload.requests"),
+        ("1: 8,", "99999999999: 8,", "workload.requests"), ("repeats: 3", "repeats: 99999999999", "workload.repeats"),
+        ("image: lmsysorg", "image: Lmsys org", "image"), ("@sha256:b1259f3", "@sha256:b12", "image"),
+        ("https://github.com/sgl-project/sglang", '"ext::sh -c id"', "engine.source"), ("source: https:", "source: file:", "engine.source"),
+        ("repo: zai-org", "repo: ../../zai-org", "model.repo"), ("kind: chat", 'kind: "a\\nb"', "workload.kind"),
+        ("task: gsm8k", "task: ../gsm8k", "evals.0.task"), ("task: gsm8k", 'task: "a b|c"', "evals.0.task"),
+        ("task: gsm8k", f"task: {'x' * 121}", "evals.0.task"), ("task: gsm8k", 'task: "-x"', "evals.0.task"),
+        ("tp: 4\n", "tp: 64\n", "serve.args"), ("tp: 4\n", "tp: -4\n", "serve.args")])
     def test_tells_file_line_and_key_of_what_does_not_hold(self, old: str, new: str, told: str) -> None:
         text = SHIPPED[0].read_text()
         assert old in text
@@ -63,11 +70,20 @@ class TestTheSchema:
             own.load(text.replace(old, new, 1).encode(), "r.yaml")
         assert re.match(rf"r\.yaml:\d+: \S*{re.escape(told)}", str(caught.value)), str(caught.value)
 
+    @pytest.mark.parametrize(("old", "new", "word"), [
+        ("1: 8,", "1:30: 8,", "1:30"), ("1: 8,", "1: 1:30,", "1:30"), ("1: 8,", "010: 8,", "010"), ("1: 8,", "1_0: 8,", "1_0"),
+        ("tp: 4\n", "tp: no\n", "no"), ("tp: 4\n", "tp: On\n", "On"), ("env: {}", "env: {A: yes}", "yes")])
+    def test_takes_no_word_that_readers_of_yaml_read_differently(self, old: str, new: str, word: str) -> None:
+        text = SHIPPED[0].read_text()
+        assert old in text
+        with pytest.raises(BadInput, match=rf"r\.yaml:\d+: .*`{word}` is a (int|bool) to some readers and something else to others"):
+            own.load(text.replace(old, new, 1).encode(), "r.yaml")
+
 
 class TestTheTopology:
     @pytest.mark.parametrize(("args", "said"), [
         ("tp: 4\n    ep: 4", "TP4/EP4"), ("tensor-parallel-size: 8", "TP8"), ("tp-size: 2\n    dp-size: 2", "TP2/DP2"),
         ("tensor-parallel-size: 4\n    enable-expert-parallel: true", "TP4/EP"), ("pipeline-parallel-size: 2", "PP2"), ("x: 1", "TP1")])
     def test_is_read_from_the_words_of_each_engine(self, args: str, said: str) -> None:
-        text = SHIPPED[0].read_text().replace("tp: 4\n    ep: 4", args)
+        text = SHIPPED[0].read_text().replace("tp: 4\n    ep: 4", args).replace("gpus: 4", "gpus: 8")
         assert own.topology(own.load(text.encode(), "r.yaml")) == said
