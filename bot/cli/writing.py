@@ -17,29 +17,46 @@ RMTREE_PAUSE_S = 0.05
 
 
 def write_all(root: Path, files: Mapping[str, bytes]) -> None:
-    """Writes each file beside its place first; only when all are there do they take their places.
+    """Writes each file beside its place first; only when all are there do they take their places, and when one cannot, those
+    that have give them back (a file mounted by itself, or one that its system holds fast, refuses only then).
 
     Refusal names the one that cannot be written: then nothing was changed. Modes of files that exist stay.
     """
-    beside = {root / path: (root / path).with_name(f".{Path(path).name}.bumpbot-{os.getpid()}") for path in files}
+    made = {root / path: _beside(root / path, "new") for path in files}
+    kept = {place: _beside(place, "old") for place in made if place.exists()}
+    taken: list[Path] = []
     try:
-        for (place, made), data in zip(beside.items(), files.values(), strict=True):
-            _beside(place, made, data)
-        for place, made in beside.items():
-            made.replace(place)
+        for place, data in zip(made, files.values(), strict=True):
+            with _told(place):
+                if place in kept:
+                    shutil.copy2(place, kept[place])
+                made[place].write_bytes(data)
+                if place in kept:
+                    shutil.copymode(place, made[place])
+        for place, new in made.items():
+            with _told(place):
+                new.replace(place)
+            taken.append(place)
+    except BaseException:
+        for place in reversed(taken):
+            with _told(place, "it was changed already and cannot be put back; look at it"):
+                kept[place].replace(place) if place in kept else place.unlink()
+        raise
     finally:
-        for made in beside.values():
+        for file in (*made.values(), *kept.values()):
             with suppress(OSError):
-                made.unlink(missing_ok=True)
+                file.unlink(missing_ok=True)
 
 
-def _beside(place: Path, made: Path, data: bytes) -> None:
+def _beside(place: Path, which: str) -> Path:
+    return place.with_name(f".{place.name}.bumpbot-{os.getpid()}-{which}")
+
+
+@contextmanager
+def _told(place: Path, hint: str = "nothing was changed; look at the rights and the space left") -> Iterator[None]:
     try:
-        made.write_bytes(data)
-        if place.exists():
-            shutil.copymode(place, made)
+        yield
     except OSError as error:
-        hint = "nothing was changed; look at the rights and the space left"
         raise Refusal(f"{place} cannot be written: {error.strerror}", hint) from None
 
 

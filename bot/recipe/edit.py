@@ -14,7 +14,7 @@ from bot.recipe import engine, movable, spelling
 from bot.recipe.files import diff, splice
 from bot.recipe.files.document import Document
 from bot.recipe.shelf import Shelf
-from bot.recipe.sites import Place, Sites, sites
+from bot.recipe.sites import Place, Sites, names_of, sites
 
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9.-]+(?::\d+)?[/#])?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
@@ -43,7 +43,7 @@ def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: st
     for one in found:
         findings += _told(one, image_text)
         for place in one.places:
-            text = _text(place, one, image_text, findings)
+            text = _text(layout, place, one, image_text, findings)
             span = place.document.span(place.hit.node)
             if text is None:
                 continue
@@ -70,7 +70,7 @@ def _rewritten(plan: dict[tuple[object, ...], tuple[Document, splice.Change]]) -
     return splice.rewrite(document, [change for _, change in plan.values()]).data
 
 
-def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | None:
+def _text(layout: Layout, place: Place, one: Sites, image: str, findings: list[str]) -> str | None:
     """What the site will say; None where it stays because nothing true can be written."""
     if place.named is not None:
         form, site = spelling.form(place.named.text, one.image), place.site
@@ -80,9 +80,12 @@ def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | No
         return form(image) if form else image
     if one.image == image:
         return None
+    word, site = str(place.hit.steps[-1]), place.site
+    if engine.is_of(word, *names_of(layout, one.image)) and not engine.is_of(word, *names_of(layout, image)):
+        findings.append(f"{site.file}:{site.line}: {site.path} still says {site.value}; {image} holds another engine")
+        return None
     text = engine.moved(place.needle, one.image, image)
     if text is None:
-        site = place.site
         findings.append(f"{site.file}:{site.line}: {site.path} still says {site.value}; the tag of {image} states no version")
     return text
 

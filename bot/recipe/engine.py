@@ -23,7 +23,7 @@ def stated(image: str) -> str | None:
 def follows(version: str, image: str) -> bool | None:
     """Whether a written version belongs to this image; None when the tag cannot tell."""
     tag = tag_of(image)
-    if version in (tag, stated(image)):
+    if version == tag or version.removeprefix("v") == stated(image):
         return True
     commit = _COMMIT.search(version)
     in_tag = re.search(r"(?<![0-9a-f])([0-9a-f]{7,40})(?![0-9a-f])", tag)
@@ -33,8 +33,22 @@ def follows(version: str, image: str) -> bool | None:
 
 
 def moved(version: str, old: str, new: str) -> str | None:
-    """The version to write for the new image: what its tag states, or the tag itself where the tag stood before.
+    """The version to write for the new image, in the form in which it stands: what the tag states, with or without its `v`, or
+    the tag itself.
 
-    None when neither can be told from the texts (a nightly's own version is known to the image alone).
+    None when it cannot be told from the texts (a nightly's own version is known to the image alone).
     """
-    return stated(new) or (tag_of(new) or None if version == tag_of(old) else None)
+    for form in (stated, lambda image: f"v{stated(image)}", tag_of):
+        if form(old) == version:
+            return form(new) if form is tag_of or stated(new) else None
+    return stated(new)
+
+
+def is_of(engine: str, *names: str) -> bool:
+    """Whether an engine (`tensorrt_llm`) is the one that these name: an image's repository, the address of its source."""
+    word = _letters(engine)
+    return any(word in _letters(name) for name in names)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z]", "", text.lower())

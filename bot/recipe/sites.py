@@ -8,19 +8,19 @@ before is remarked and left alone: mending it silently would hide which bytes we
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 import yaml
 from msgspec import Struct
 
+from bot.layout.ask import source_of
 from bot.layout.records import Layout, Linked
 from bot.model.recipe import Site
 from bot.ports import Tree
-from bot.recipe import beside, spelling, which
-from bot.recipe.engine import follows
+from bot.recipe import beside, engine, spelling, which
 from bot.recipe.files import aliases
-from bot.recipe.files.document import Document, Hit, show
+from bot.recipe.files.document import Document, Hit, show, steps
 from bot.recipe.files.named import Named
 from bot.recipe.shelf import Home, Shelf
 
@@ -88,6 +88,7 @@ def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
             elif document.file not in linked:
                 linked[document.file] = document
                 found += _in_linked(document, rules, image)
+                found += _versions(document, rules, image, names_of(layout, image))
         for file in shelf.fitting(rules.files):
             if file != home.file and file not in linked and (document := shelf.document(file)) is not None:
                 linked[file] = document
@@ -161,11 +162,27 @@ def _beside(home: Home, rules: Linked, image: str) -> Found:
 def _in_linked(document: Document, rules: Linked, image: str) -> Found:
     yield from (Remark(kind="repeated-key", text=str(double)) for double in document.doubles.values())
     for index in range(len(document.roots)):
-        for role, paths in (("image", rules.image), ("provenance", rules.provenance), ("engine", rules.engine)):
+        for role, paths in ((_container, rules.image), (_provenance, rules.provenance)):
             for path in paths:
                 for hit in document.find(path, document=index):
                     if isinstance(hit.node, yaml.ScalarNode):
-                        yield _LINKED[role](document, hit, index, image)
+                        yield role(document, hit, index, image)
+
+
+def _versions(document: Document, rules: Linked, image: str, names: Sequence[str]) -> Found:
+    """The versions of the image's own engine; that of another one, which may read alike, is not this image's."""
+    known = [path for path in rules.engine if engine.is_of(str(steps(path)[-1]), *names)]
+    for index in range(len(document.roots)):
+        for path in known or rules.engine:
+            for hit in document.find(path, document=index):
+                if isinstance(hit.node, yaml.ScalarNode) and (known or engine.follows(hit.node.value, image)):
+                    yield _engine(document, hit, index, image)
+
+
+def names_of(layout: Layout, image: str) -> tuple[str, ...]:
+    """What tells which engine an image holds: its repository, and the address of its source where the layout knows it."""
+    name = which.repository(image)
+    return tuple(filter(None, (name, source_of(layout, name))))
 
 
 def _in_file(document: Document, rules: Linked, image: str) -> Found:
@@ -194,12 +211,9 @@ def _provenance(document: Document, hit: Hit, index: int, image: str) -> Place |
 
 
 def _engine(document: Document, hit: Hit, index: int, image: str) -> Place | Remark:
-    if follows(hit.node.value, image) is False:
+    if engine.follows(hit.node.value, image) is False:
         return _apart(document, hit, image, kind="version")
     return Place(document, hit, index, "engine", hit.node.value)
-
-
-_LINKED = {"image": _container, "provenance": _provenance, "engine": _engine}
 
 
 def _apart(document: Document, hit: Hit, image: str, said: str | None = None, kind: Kind = "disagrees") -> Remark:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from bot.errors import BadInput
+from bot.images import reference
+
 _HOST = re.compile(r"(?P<host>[^/#]*[.:][^/#]*|localhost)[/#]")
 
 Form = Callable[[str], str]
@@ -31,16 +34,23 @@ def undigested(image: str) -> str:
     return name if at and ":" in name.rpartition("/")[2] else image
 
 
+def spelt_out(image: str) -> str:
+    """The image with its registry (`docker.io/vllm/vllm-openai:v1`); as it is where it is no reference."""
+    try:
+        found = reference.parse(image)
+    except BadInput:
+        return image
+    return reference.with_style(found, reference.parse(f"{found.registry}/x")).text
+
+
 def same(said: str, image: str) -> bool:
     """Whether two texts name one image, `#` and `/` being one."""
     return docker(said) == docker(image)
 
 
 # The first form that makes the recipe's image what a site says is how the site writes images.
-_FORMS: tuple[Form, ...] = (
-    lambda image: image, docker, enroot,
-    undigested, lambda image: docker(undigested(image)), lambda image: enroot(undigested(image)),
-)
+_WITH_REGISTRY: tuple[Form, ...] = (lambda image: image, docker, enroot, spelt_out)
+_FORMS: tuple[Form, ...] = (*_WITH_REGISTRY, *(lambda image, form=form: form(undigested(image)) for form in _WITH_REGISTRY))
 
 
 def form(said: str, image: str) -> Form | None:

@@ -78,6 +78,16 @@ class TestLinkedFiles:
         assert made.files[f"{ROOT}a.yaml"].decode() == linked.replace("rc24", "rc25")
         assert made.findings == ()
 
+    @pytest.mark.parametrize("said", ["docker.io/vllm/vllm-openai:v0.20.1", "docker.io/vllm/vllm-openai:v0.20.1@sha256:" + "a" * 64,
+                                      "vllm/vllm-openai:v0.20.1", "vllm/vllm-openai:v0.20.1@sha256:" + "a" * 64])
+    def test_provenance_keeps_its_registry_and_its_digest_or_goes_without(self, make_tree: Any, inferencex: Layout, said: str) -> None:
+        image, new = (f"vllm/vllm-openai:v0.{minor}@sha256:{letter * 64}" for minor, letter in (("20.1", "a"), ("22.0", "b")))
+        linked = f"model: {{container: {image}}}\nidentity: {{container: {{image: {said}}}}}\n"
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master(image), f"{ROOT}a.yaml": linked})
+        made = edit.move(tree, inferencex, ["k1"], new)
+        assert made.files[f"{ROOT}a.yaml"].decode() == linked.replace("0.20.1", "0.22.0").replace("a" * 64, "b" * 64)
+        assert made.findings == ()
+
     def test_an_alias_stays_and_is_told(self, make_tree: Any, inferencex: Layout) -> None:
         tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master("lmsysorg/sglang:v0.5.17-cu130"), f"{ROOT}a.yaml":
                        "model:\n  container: dynamo-sglang\nidentity:\n  container: { image: lmsysorg/sglang:v0.5.17-cu130 }\n"
@@ -249,6 +259,31 @@ class TestEngineVersions:
         assert moved("0.25.1", "a/b:v0.25.1", "a/b:v0.26.0-cu130") == "0.26.0"
         assert moved("nightly-1", "a/b:nightly-1", "a/b:nightly-2") == "nightly-2"
         assert moved("0.25.1", "a/b:v0.25.1", "a/b:nightly-2") is None
+
+    @pytest.mark.parametrize(("version", "old", "new", "made"), [
+        ("0.25.0", "v0.25.0", "v0.26.0-cu130", "0.26.0"), ("v0.25.0", "v0.25.0", "v0.26.0", "v0.26.0"),
+        ("v0.25.0", "v0.25.0-cu130", "v0.26.0", "v0.26.0"), ("nightly-abc", "nightly-abc", "v0.26.0", "v0.26.0"),
+        ("v0.26.0-cu130", "v0.26.0-cu130", "nightly-abc", "nightly-abc"), ("0.1.dev1", "kimi-k3", "v0.29.0", "0.29.0")])
+    def test_it_keeps_the_form_in_which_it_stands(self, version: str, old: str, new: str, made: str) -> None:
+        assert moved(version, f"a/b:{old}", f"a/b:{new}") == made
+        assert moved(made, f"a/b:{new}", f"a/b:{old}") in (version, None)
+
+    @pytest.mark.parametrize(("image", "new", "left"), [
+        ("vllm/vllm-openai:v0.25.0", "vllm/vllm-openai:v0.26.0", "sglang"), ("lmsysorg/sglang:v0.25.0", "lmsysorg/sglang:v0.26.0", "vllm"),
+        ("rocm/sgl-dev:v0.25.0", "rocm/sgl-dev:v0.26.0", "vllm")])
+    def test_another_engines_is_not_this_images_though_it_reads_alike(self, make_tree: Any, inferencex: Layout, image: str, new: str,
+                                                                    left: str) -> None:
+        linked = f"model: {{container: {image}}}\nidentity: {{frameworks: {{vllm: 0.25.0, sglang: 0.25.0}}}}\n"
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master(image), f"{ROOT}a.yaml": linked})
+        text = edit.move(tree, inferencex, ["k1"], new).files[f"{ROOT}a.yaml"].decode()
+        assert text == linked.replace("0.25.0", "0.26.0").replace(f"{left}: 0.26.0", f"{left}: 0.25.0")
+
+    def test_an_image_of_another_engine_brings_no_version_of_this_one(self, make_tree: Any, inferencex: Layout) -> None:
+        linked = "model: {container: vllm/vllm-openai:v0.25.0}\nidentity: {frameworks: {vllm: 0.25.0}}\n"
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master("vllm/vllm-openai:v0.25.0"), f"{ROOT}a.yaml": linked})
+        made = edit.move(tree, inferencex, ["k1"], "lmsysorg/sglang:v0.5.1")
+        assert "frameworks: {vllm: 0.25.0}" in made.files[f"{ROOT}a.yaml"].decode()
+        assert any("still says 0.25.0; lmsysorg/sglang:v0.5.1 holds another engine" in finding for finding in made.findings)
 
     def test_a_version_that_cannot_be_told_is_a_finding(self, make_tree: Any, inferencex: Layout) -> None:
         tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master("a/b:v1.2.0"), f"{ROOT}a.yaml":

@@ -7,7 +7,7 @@ flux2 4435, updatecli 1198.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -60,37 +60,56 @@ def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
                           "edit it by hand")
     sites = tuple(_site(source, change.hit) for change in changes)
     moving = [change for change in changes if change.needle != change.text]
-    goals = {(change.document, change.hit.steps): change.wanted for change in changes}
-    for way in (_at_values, _at_aliases) if moving else ():
-        spans = way(source, moving)
-        for choice in _choices(list(spans.values())):
-            made = cut.apply(source.text, list(zip(spans, choice, strict=True)))
-            if says(source, made, goals):
-                return Spliced(data=source.encode(made), sites=sites)
     if not moving:
         return Spliced(data=source.data, sites=sites)
+    goals = {(change.document, change.hit.steps): change.wanted for change in changes}
+    for place in (_value, aliases.own):
+        made = _spelt(source, _spans(source, moving, place), goals)
+        if made is not None:
+            return Spliced(data=source.encode(made), sites=sites)
     raise Refusal(f"{source.file}: {show(moving[0].hit.steps)} cannot be edited without touching something else",
                   "an alias shares this value: name the recipes that use it too, or edit it by hand")
 
 
-Spans = dict[tuple[int, int], list[str]]
+class _Span(Struct):
+    """One place of the text: what may be written there, likeliest first, and what it says then, by each path that leads there."""
+
+    texts: list[str]
+    goals: dict[tuple[int, Path], Any]
 
 
-def _at_values(source: Document, changes: Sequence[Change]) -> Spans:
-    """The places of the values themselves: one that several paths lead to by aliases moves for all of them."""
-    return dict(sorted((source.span(change.hit.node), _spellings(source, change)) for change in changes))
+Spans = dict[tuple[int, int], _Span]
 
 
-def _at_aliases(source: Document, changes: Sequence[Change]) -> Spans:
-    """The same, but an alias gives way to a value of its own: whoever else uses the anchor stays."""
+def _value(source: Document, hit: Hit) -> tuple[int, int]:
+    """The place of the value itself: one that several paths lead to by aliases moves for all of them."""
+    return source.span(hit.node)
+
+
+def _spans(source: Document, changes: Sequence[Change], where: Callable[[Document, Hit], tuple[int, int]]) -> Spans:
+    """Where each change is made: at its value, or where an alias tells it, which gives way to a value of its own."""
     made: Spans = {}
     for change in changes:
-        place = aliases.alias(source, change.hit)
-        if place is None:
-            made[source.span(change.hit.node)] = _spellings(source, change)
-        else:
-            made[place] = list(spellings("", None, change.wanted))
+        place, value = where(source, change.hit), source.span(change.hit.node)
+        texts = _spellings(source, change) if place == value else list(spellings("", None, change.wanted))
+        made.setdefault(place, _Span(texts, {})).goals[change.document, change.hit.steps] = change.wanted
     return dict(sorted(made.items()))
+
+
+def _spelt(source: Document, spans: Spans, goals: Mapping[tuple[int, Path], Any]) -> str | None:
+    """The text with every place in the spelling that stands there already; in another one only where that alone does not hold:
+    a neighbour's need of quotes is no reason to change one's own. None where no spelling holds."""
+    made = cut.apply(source.text, [(place, span.texts[0]) for place, span in spans.items()])
+    if says(source, made, goals):
+        return made
+    chosen: list[tuple[tuple[int, int], str]] = []
+    for place, span in spans.items():
+        text = next((text for text in span.texts if says(source, cut.apply(source.text, [(place, text)]), span.goals)), None)
+        if text is None:
+            return None
+        chosen.append((place, text))
+    made = cut.apply(source.text, chosen)
+    return made if says(source, made, goals) else None
 
 
 def set_value(data: bytes, path: str | Sequence[Step], new: Any, *, file: str = "", document: int = 0) -> Spliced:
@@ -108,15 +127,15 @@ def set_value(data: bytes, path: str | Sequence[Step], new: Any, *, file: str = 
         if not isinstance(hit.node, yaml.ScalarNode):
             raise Refusal(f"{file}: {show(hit.steps)} holds more than one value", "name the key inside it")
     quoted = {hit.steps: written(new) if hit.node.style in ("'", '"') and not isinstance(new, str) else new for hit in hits}
-    places = sorted(source.span(hit.node) for hit in hits)
-    by_place = {source.span(hit.node): hit for hit in hits}
-    goals = {(document, hit.steps): quoted[hit.steps] for hit in hits}
-    options = [list(spellings(source.text[start:end], by_place[start, end].node.style, quoted[by_place[start, end].steps]))
-               for start, end in places]
-    for choice in _choices(options):
-        made = cut.apply(source.text, list(zip(places, choice, strict=True)))
-        if says(source, made, goals):
-            return Spliced(data=source.encode(made), sites=tuple(_site(source, hit) for hit in hits))
+    spans: Spans = {}
+    for hit in sorted(hits, key=lambda hit: source.span(hit.node)):
+        start, end = source.span(hit.node)
+        texts = list(spellings(source.text[start:end], hit.node.style, quoted[hit.steps]))
+        spans.setdefault((start, end), _Span(texts, {})).goals[document, hit.steps] = quoted[hit.steps]
+    made = _spelt(source, spans, {(document, hit.steps): quoted[hit.steps] for hit in hits}) if all(
+        span.texts for span in spans.values()) else None
+    if made is not None:
+        return Spliced(data=source.encode(made), sites=tuple(_site(source, hit) for hit in hits))
     raise Refusal(f"{file}: {show(way)} cannot hold {new!r} without touching something else", "edit it by hand")
 
 
@@ -172,9 +191,3 @@ def _spellings(source: Document, change: Change) -> list[str]:
     if not found:
         raise Refusal(f"{source.file}: {show(change.hit.steps)} is a block that holds more than the image", "edit it by hand")
     return found
-
-
-def _choices(options: list[list[str]]) -> Iterator[list[str]]:
-    """The first spelling everywhere, then the next where there is one: quoting problems come alike in one file."""
-    for rank in range(max(map(len, options))):
-        yield [option[min(rank, len(option) - 1)] for option in options]

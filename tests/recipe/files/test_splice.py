@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.errors import BadInput, Refusal
 from bot.recipe.files import splice
+from bot.recipe.files.document import Document
 
 OLD, NEW = "vllm/vllm-openai:v0.25.1", "vllm/vllm-openai:v0.26.0@sha256:" + "a" * 64
 
@@ -184,3 +185,23 @@ class TestAnyMapping:
         assert yaml.safe_load(made) == {"m": left}
         if comments and not flow:
             assert made.decode().count("# about") == len(keys)
+
+
+class TestQuotes:
+    """One place that needs quotes is no reason to change those of another."""
+
+    TEXT = 'a:\n  image: "x/y:v0.25.0"\n  other: x/y:v0.25.0\n  version: 0.25.0\n  again: \'0.25.0\'\n'
+
+    def moved(self, text: str, old: str, new: str) -> str:
+        source = Document(text.encode())
+        changes = [splice.Change(hit=hit, needle=needle, text=needle.replace(old, new)) for hit in source.find(".a.*")
+                   if (needle := hit.node.value)]
+        return splice.rewrite(source, changes).data.decode()
+
+    def test_change_where_the_value_needs_them_and_nowhere_else(self) -> None:
+        made = self.moved(self.TEXT, "0.25.0", "0.26")
+        assert made == self.TEXT.replace("0.25.0", "0.26").replace("version: 0.26", "version: '0.26'")
+
+    def test_that_were_needed_stay_when_it_is_undone(self) -> None:
+        made = self.moved(self.moved(self.TEXT, "0.25.0", "0.26"), "0.26", "0.25.0")
+        assert made == self.TEXT.replace("version: 0.25.0", "version: '0.25.0'")
