@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from bot.errors import Refusal
 from bot.layout import Layout, editable
@@ -40,8 +40,9 @@ def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: st
     findings: list[str] = []
     plans: dict[str, dict[tuple[object, ...], tuple[Document, splice.Change]]] = defaultdict(dict)
     moved: dict[tuple[str, tuple[int, int]], Site] = {}
+    standing = {place.where for one in found for place in one.places}
     for one in found:
-        findings += _told(one, image_text)
+        findings += _told(one, image_text, standing)
         for place in one.places:
             text = _text(layout, place, one, image_text, findings)
             span = place.document.span(place.hit.node)
@@ -77,7 +78,9 @@ def _text(layout: Layout, place: Place, one: Sites, image: str, findings: list[s
         return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}")[place.hit.steps]
     if place.role != "engine":
         form = spelling.form(place.needle, one.image)
-        return form(image) if form else image
+        text = form(image) if form else image
+        # Provenance is written in Docker's form where it is now, whichever the recipe takes.
+        return spelling.docker(text) if place.role == "provenance" and "#" not in place.needle else text
     if one.image == image:
         return None
     word, site = str(place.hit.steps[-1]), place.site
@@ -90,8 +93,10 @@ def _text(layout: Layout, place: Place, one: Sites, image: str, findings: list[s
     return text
 
 
-def _told(one: Sites, image: str) -> list[str]:
-    told = [f"{remark.text}; it stays" if remark.kind in _STAYS else remark.text for remark in one.remarks]
+def _told(one: Sites, image: str, standing: Collection[object]) -> list[str]:
+    """What stands apart; not what is a site of another recipe that is named too, and moves with that one."""
+    told = [f"{remark.text}; it stays" if remark.kind in _STAYS else remark.text for remark in one.remarks
+            if remark.where not in standing]
     if ("#" in one.image) != ("#" in image) and spelling.docker(one.image).split("/")[0] == spelling.docker(image).split("/")[0]:
         told.append(f"{one.key}: {one.image} and {image} write the registry differently; launchers look the text up as it is")
     return told

@@ -7,7 +7,7 @@ key says why its nightly must not float, and a script names the one image that i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import re2
 from msgspec import Struct
@@ -18,7 +18,7 @@ from bot.ports import Tree
 from bot.recipe import spelling
 from bot.recipe.engine import stated, tag_of
 from bot.recipe.shelf import Home, Shelf, matches
-from bot.recipe.sites import Place, sites
+from bot.recipe.sites import sites
 
 _LONGEST = 4_000
 _SHOWN = 5
@@ -38,24 +38,18 @@ def mentions(tree: Tree | Shelf, layout: Layout, keys: Sequence[str]) -> tuple[M
     linked files, and the files that the layout's `mentions` names. To be asked of the tree before the edit."""
     shelf = Shelf.of(tree)
     standing = [sites(shelf, layout, key) for key in keys]
-    taken = {line for one in standing for place in one.places for line in _own(place)}
+    texts: dict[str, str] = {}
+    for place in (place for one in standing for place in one.places):
+        start, end = place.document.span(place.hit.node)
+        text = texts.get(place.document.file, place.document.text)
+        texts[place.document.file] = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     found: dict[tuple[str, int], Mention] = {}
     for one in standing:
-        home = shelf.home(layout, one.key)
-        files = sorted({place.document.file for place in one.places} - {home.file})
-        beside = [each for file in files for each in _whole(shelf, file, _loose(one.image))]
-        for each in (*_within(home, one.image), *beside, *_elsewhere(shelf, layout, one.image)):
-            if (each.file, each.line) not in taken:
-                found.setdefault((each.file, each.line), each)
+        home, loose = shelf.home(layout, one.key), _loose(one.image)
+        beside = [each for file in one.linked for each in _whole(shelf, file, loose, texts)]
+        for each in (*_within(home, loose, texts), *beside, *_elsewhere(shelf, layout, _strict(one.image), texts)):
+            found.setdefault((each.file, each.line), each)
     return tuple(found.values())
-
-
-def _own(place: Place) -> Iterator[tuple[str, int]]:
-    """The lines of a site: of a block more than one, of an alias those of its anchor too."""
-    document, (start, end) = place.document, place.document.span(place.hit.node)
-    yield place.site.file, place.site.line
-    for line in range(document.line(start), document.line(max(end - 1, start)) + 1):
-        yield document.file, line
 
 
 def told(found: Sequence[Mention]) -> tuple[Text, ...]:
@@ -69,8 +63,12 @@ def told(found: Sequence[Mention]) -> tuple[Text, ...]:
     return (Text(en=f"{en} and {more} more" if more else en, zh=f"{zh} 等 {len(places)} 处" if more else zh),)
 
 
-def _within(home: Home, image: str) -> Iterator[Mention]:
-    lines = home.document.text.split("\n")
+Texts = Mapping[str, str]
+"""The files with sites, in which the sites are blanks."""
+
+
+def _within(home: Home, names: Sequence[str], texts: Texts) -> Iterator[Mention]:
+    lines = texts.get(home.file, home.document.text).split("\n")
     first = home.document.line((home.hit.key or home.hit.node).start_mark.index)
     last = home.document.line(max(home.hit.node.end_mark.index - 1, 0))
     while first > 1 and lines[first - 2].lstrip().startswith("#"):
@@ -78,19 +76,19 @@ def _within(home: Home, image: str) -> Iterator[Mention]:
     # A block reaches to the next token: the comment above the next recipe is not this one's.
     while last > first and lines[last - 1].lstrip()[:1] in ("", "#", "\r"):
         last -= 1
-    yield from _lines(home.file, lines[first - 1:last], first, _loose(image))
+    yield from _lines(home.file, lines[first - 1:last], first, names)
 
 
-def _whole(shelf: Shelf, file: str, names: Sequence[str]) -> Iterator[Mention]:
-    text = (shelf.read(file) or b"").decode("utf-8", "replace")
+def _whole(shelf: Shelf, file: str, names: Sequence[str], texts: Texts) -> Iterator[Mention]:
+    text = texts.get(file) or (shelf.read(file) or b"").decode("utf-8", "replace")
     yield from _lines(file, text.split("\n"), 1, names)
 
 
-def _elsewhere(shelf: Shelf, layout: Layout, image: str) -> Iterator[Mention]:
+def _elsewhere(shelf: Shelf, layout: Layout, names: Sequence[str], texts: Texts) -> Iterator[Mention]:
     """Anywhere else a bare version says little: there the whole name counts."""
     for file in shelf.paths() if layout.mentions else ():
         if any(matches(glob, file) for glob in layout.mentions):
-            yield from _whole(shelf, file, _strict(image))
+            yield from _whole(shelf, file, names, texts)
 
 
 def _lines(file: str, lines: Sequence[str], first: int, names: Sequence[str]) -> Iterator[Mention]:

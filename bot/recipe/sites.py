@@ -51,10 +51,11 @@ class Place(Struct, frozen=True):
 
 
 class Remark(Struct, frozen=True, kw_only=True):
-    """Something that stands apart from the image, and of which kind it is."""
+    """Something that stands apart from the image, of which kind it is, and the text that it is of (file, from and to)."""
 
     kind: Kind
     text: str
+    where: tuple[str, tuple[int, int]] | None = None
 
 
 class Sites(Struct, frozen=True, kw_only=True):
@@ -218,4 +219,5 @@ def _engine(document: Document, hit: Hit, index: int, image: str) -> Place | Rem
 
 def _apart(document: Document, hit: Hit, image: str, said: str | None = None, kind: Kind = "disagrees") -> Remark:
     line = document.line(hit.node.start_mark.index)
-    return Remark(kind=kind, text=f"{document.file}:{line}: {show(hit.steps)} says {said or hit.node.value}, the recipe {image}")
+    return Remark(kind=kind, text=f"{document.file}:{line}: {show(hit.steps)} says {said or hit.node.value}, the recipe {image}",
+                  where=(document.file, document.span(hit.node)))

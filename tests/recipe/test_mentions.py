@@ -24,6 +24,11 @@ class TestAComment:
         tree = tree_of(make_tree, {"configs/nvidia-master.yaml": text, f"{ROOT}a.yaml": f"# of {IMAGE}.\nmodel: {{container: {IMAGE}}}\n"})
         assert found(tree, inferencex) == [("nvidia-master.yaml", 1, "v0.21.0"), ("a.yaml", 1, IMAGE)]
 
+    def test_behind_the_image_on_its_own_line_is_told(self, make_tree: Any, inferencex: Layout) -> None:
+        text = master(f"{IMAGE}  # pin: v0.21.0")
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": text, f"{ROOT}a.yaml": "model: {}\n"})
+        assert found(tree, inferencex) == [("nvidia-master.yaml", 2, "v0.21.0")]
+
     def test_of_the_next_recipe_is_not_this_ones(self, make_tree: Any, inferencex: Layout) -> None:
         text = f"{master(IMAGE)}\n# k2 stays on v0.21.0\n{master('a/b:1').replace('k1:', 'k2:')}"
         assert found(tree_of(make_tree, {"configs/nvidia-master.yaml": text, f"{ROOT}a.yaml": "model: {}\n"}), inferencex) == []
@@ -37,6 +42,13 @@ class TestAComment:
         text = f"# the latest, at last\n# a/b:latest\n{master('a/b:latest')}"
         tree = tree_of(make_tree, {"configs/nvidia-master.yaml": text, f"{ROOT}a.yaml": "model: {}\n"})
         assert found(tree, inferencex) == [("nvidia-master.yaml", 2, "a/b:latest")]
+
+
+class TestALinkedFile:
+    @pytest.mark.parametrize("text", ["model: [{container: %s}]\n", "model: {container: {image: %s}}\n", "# %s\n"])
+    def test_in_which_the_image_stands_where_nobody_looks_for_it_is_told(self, make_tree: Any, inferencex: Layout, text: str) -> None:
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master(IMAGE), f"{ROOT}a.yaml": text % IMAGE})
+        assert found(tree, inferencex) == [("a.yaml", 1, IMAGE)]
 
 
 class TestASite:

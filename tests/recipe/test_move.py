@@ -78,6 +78,12 @@ class TestLinkedFiles:
         assert made.files[f"{ROOT}a.yaml"].decode() == linked.replace("rc24", "rc25")
         assert made.findings == ()
 
+    def test_provenance_without_the_sign_of_enroot_never_gets_it(self, make_tree: Any, inferencex: Layout) -> None:
+        linked = "model: {container: nvcr.io/a/b:1.1}\nidentity: {container: {image: nvcr.io/a/b:1.1}}\n"
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master("nvcr.io/a/b:1.1"), f"{ROOT}a.yaml": linked})
+        made = edit.move(tree, inferencex, ["k1"], "nvcr.io#a/b:1.2")
+        assert made.files[f"{ROOT}a.yaml"].decode() == linked.replace("nvcr.io/a/b:1.1}\ni", "nvcr.io#a/b:1.2}\ni").replace("1.1", "1.2")
+
     @pytest.mark.parametrize("said", ["docker.io/vllm/vllm-openai:v0.20.1", "docker.io/vllm/vllm-openai:v0.20.1@sha256:" + "a" * 64,
                                       "vllm/vllm-openai:v0.20.1", "vllm/vllm-openai:v0.20.1@sha256:" + "a" * 64])
     def test_provenance_keeps_its_registry_and_its_digest_or_goes_without(self, make_tree: Any, inferencex: Layout, said: str) -> None:
@@ -137,6 +143,12 @@ class TestLinkedFiles:
         with pytest.raises(Refusal, match="shared with k2"):
             edit.move(tree, inferencex, ["k1"], "a/b:2")
         assert len(edit.move(tree, inferencex, ["k1", "k2"], "a/b:2").sites) == 3
+
+    def test_what_one_recipe_disagrees_with_and_another_moves_is_not_said_to_stay(self, make_tree: Any, inferencex: Layout) -> None:
+        text = master("a/b:1") + master("a/b:2").replace("k1:", "k2:")
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": text, f"{ROOT}a.yaml": "model:\n  container: a/b:2\n"})
+        made = edit.move(tree, inferencex, ["k1", "k2"], "a/b:3")
+        assert made.files[f"{ROOT}a.yaml"] == b"model:\n  container: a/b:3\n" and made.findings == ()
 
     def test_files_outside_the_repository_are_told(self, make_tree: Any, inferencex: Layout) -> None:
         made = edit.move(tree_of(make_tree, {"configs/nvidia-master.yaml": master("a/b:1")}), inferencex, ["k1"], "a/b:2")
