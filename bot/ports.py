@@ -258,9 +258,11 @@ class Generator(Protocol):
     over with each question, and no code is ever taken from them."""
 
     def options(self, words: Sequence[str]) -> frozenset[str]:
-        """The options (`--conc`) that `... WORDS --help` names. `Missing` when it cannot be run here at all."""
+        """The options (`--conc`) that `... WORDS --help` names. `Missing` when there is no such generator or command,
+        `BadInput` when it is there and cannot be asked."""
         ...
 
     def rows(self, files: Mapping[str, bytes], asked: Sequence[Sequence[str]]) -> Sequence[Sequence[Mapping[str, Any]]]:
-        """The rows of each command line over these data files. `BadInput` when it refuses them or prints no rows."""
+        """The rows of each command line over these data files. `BadInput` when it cannot be asked,
+        refuses them, or prints no rows."""
         ...

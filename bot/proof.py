@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.decide.starting import fill, spoken
-from bot.errors import BadInput, Missing, Refusal, Unreachable
+from bot.errors import BadInput, Missing, Refusal
 from bot.layout import Layout
 from bot.model.recipe import Edit, Point, Recipe, Scope
 from bot.model.text import Text
@@ -48,18 +48,24 @@ class Proof(Struct, frozen=True, kw_only=True):
 
 
 def witness(tree: Tree | Shelf, layout: Layout, family: Sequence[str], generator: Generator | None, say: Say) -> Witness | None:
-    """The guest's generator, asked about the files as they stand; None where there is none, or where it cannot be run, which
-    is said with its reason. BadInput when it runs and refuses these files: the guest itself can run nothing then."""
+    """The guest's generator, asked about the files as they stand; None where there is none, or one that cannot make such rows
+    yet, which is said with its reason.
+
+    Refusal when it is there and cannot be asked, when it refuses these files (the guest itself can run nothing then), and
+    when it makes nothing of a recipe: nothing before and nothing after would be a proof of nothing.
+    """
     if layout.generator != "inferencex" or generator is None:
         return None
     shelf = Shelf.of(tree)
-    try:
-        known = generator.options((words.COMMAND,))
-        asked = words.questions(shelf, layout, family, known)
-        before = _side(generator, asked, words.data(shelf, layout))
-    except (Missing, Unreachable) as error:
-        say(f"the scope is proved by bumpbot's own rows: {error.reason}")
+    known = _known(generator, say)
+    if known is None:
         return None
+    asked = words.questions(shelf, layout, family, known)
+    before = _side(generator, asked, words.data(shelf, layout))
+    empty = next((key for key, rows in before.family.items() if not rows), None)
+    if empty is not None:
+        raise Refusal(f"nothing was proved: by the guest's generator no row comes of {empty}",
+                      "ask it the same by hand: a recipe without rows runs nothing")
     compared = any(kind == "evals" for kind, _ in asked)
     if not compared:
         say("the guest's generator knows no --evals-only: its evals are not compared")
@@ -73,18 +79,15 @@ def witness(tree: Tree | Shelf, layout: Layout, family: Sequence[str], generator
 
 
 def prove(tree: Tree | Shelf, layout: Layout, family: Sequence[str], moved: Edit, seen: Witness | None, say: Say) -> Proof:
-    """The scope of an edit. Refusal when the guest's generator refuses the files after the edit that it took before it."""
+    """The scope of an edit. Refusal when the guest's generator fails on the files after the edit, having taken them before."""
     shelf = Shelf.of(tree)
     if seen is None or not moved.files:
         return _by_ourselves(shelf, layout, family, moved, say)
     after = Shelf(Overlay(shelf, moved.files))
     try:
         made = _side(seen.generator, seen.asked, words.data(after, layout))
-    except BadInput as error:
+    except (BadInput, Refusal) as error:
         raise Refusal(f"after the edit: {error.reason}", "it took these files before; nothing was changed") from None
-    except (Missing, Unreachable) as error:
-        say(f"the scope is proved by bumpbot's own rows: {error.reason}")
-        return _by_ourselves(shelf, layout, family, moved, say)
     found, fault = scope.contrast(seen.before, made, scope.beside(layout))
     if fault is None and not found.changed_rows and any(seen.before.family.values()):
         fault = "no row of these recipes changed: the generator takes their image from elsewhere"
@@ -126,11 +129,11 @@ def smoke(tree: Tree | Shelf, layout: Layout, family: Sequence[Recipe], points: 
             told = spoken(family, chosen, rules.arguments.get(stage, ()))
             asked[stage] = chosen, tuple(fill(rules.inputs[rules.command], told).split())
     for stage, (_, line) in asked.items():
-        option = words.unknown(line, seen.generator.options(line[:1]))
+        option = words.unknown(line, _listed(seen.generator, line[:1], stage))
         if option is not None:
             raise Refusal(f"the guest's generator knows no option {option}, which the smoke's {stage} names",
                           f"correct smoke.inputs.{rules.command} in the layout")
-    answers = seen.generator.rows(words.data(after, layout), [line for _, line in asked.values()])
+    answers = _rows(seen.generator, words.data(after, layout), [line for _, line in asked.values()])
     for (stage, (chosen, line)), rows in zip(asked.items(), answers, strict=True):
         _refuse_nothing(stage, line, chosen, rows)
 
@@ -145,8 +148,42 @@ def _refuse_nothing(stage: str, line: Sequence[str], chosen: Sequence[Point], ro
         raise Refusal(f"the smoke's {stage} would not run concurrency {lost[0]}: no row of `{' '.join(line)}` has it", hint)
 
 
+def _known(generator: Generator, say: Say) -> frozenset[str] | None:
+    """The options of the command that makes a recipe's rows; None, and the reason is said, where there is no such code, or an
+    older one that has no such command or option. Code that is there and cannot be asked is a Refusal: a scope that was proved
+    otherwise because a library was not installed looked like one that nobody need look at."""
+    try:
+        known = generator.options((words.COMMAND,))
+    except BadInput as error:
+        raise Refusal(error.reason, error.hint) from None
+    except Missing as error:
+        reason = error.reason
+    else:
+        lacking = next((option for option in words.NEEDED if option not in known), None)
+        if lacking is None:
+            return known
+        reason = f"the guest's generator knows no option {lacking} of {words.COMMAND}"
+    say(f"the scope is proved by bumpbot's own rows: {reason}")
+    return None
+
+
+def _listed(generator: Generator, command: Sequence[str], stage: str) -> frozenset[str]:
+    try:
+        return generator.options(command)
+    except (BadInput, Missing) as error:
+        raise Refusal(f"the smoke's {stage} cannot be asked for: {error.reason}", error.hint) from None
+
+
+def _rows(generator: Generator, files: Mapping[str, bytes],
+          lines: Sequence[Sequence[str]]) -> Sequence[Sequence[Mapping[str, Any]]]:
+    try:
+        return generator.rows(files, lines)
+    except (BadInput, Missing) as error:
+        raise Refusal(error.reason, error.hint) from None
+
+
 def _side(generator: Generator, asked: Mapping[tuple[str, str], Sequence[str]], files: Mapping[str, bytes]) -> Side:
-    rows = dict(zip(asked, generator.rows(files, list(asked.values())), strict=True))
+    rows = dict(zip(asked, _rows(generator, files, list(asked.values())), strict=True))
     return Side(family={key: list(map(dict, made)) for (kind, key), made in rows.items() if kind == "rows" and key != "*"},
                 evals=list(map(dict, rows.get(("evals", ""), ()))), others=list(map(dict, rows.get(("rows", "*"), ()))),
                 other_evals=list(map(dict, rows.get(("evals", "*"), ()))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from bot import proof
 from bot.adapters.generator import GuestGenerator
-from bot.errors import BadInput, Refusal, Unreachable
+from bot.errors import Refusal, Unreachable
 from bot.layout import Layout, resolve
 from bot.model.recipe import Edit
 from bot.proof import Proof
 from bot.recipe import edit, matrix
 from bot.recipe.read import read
 from bot.recipe.shelf import Shelf
-from tests.fakes.guests import COMMAND, DCP16, GLOBS, MASTER, NEW, OTHER, ROOT, Files, code, guest
+from tests.fakes.guests import COMMAND, DCP16, GLOBS, MASTER, NEW, OTHER, ROOT, SCRIPT, Files, code, guest, program
 
 TRIM = 'parser.add_argument("--trim-conc", action="store_true")'
 AFTER = f'moved = any(row["image"] == "{NEW}" for row in rows)\n'
@@ -106,8 +106,22 @@ class TestTheGuestsGenerator:
             proved(layout, generator(f"{AFTER}if moved: raise ValueError('no such image')"))
 
     def test_that_refuses_the_files_as_they_stand_is_heard(self, layout: Layout) -> None:
-        with pytest.raises(BadInput, match="ended with 1: ValueError: dram-utilization: Field required"):
+        with pytest.raises(Refusal, match="ended with 1: ValueError: dram-utilization: Field required"):
             proved(layout, generator("raise ValueError('dram-utilization:\\n  Field required')"))
+
+    @pytest.mark.parametrize("meddle", ["rows = []", f"{AFTER}rows = [] if asked.evals_only or not moved else rows",
+                                        f"rows = [] if '{DCP16}' in asked.config_keys else rows"])
+    def test_that_makes_no_row_of_a_recipe_proves_nothing(self, layout: Layout, meddle: str) -> None:
+        with pytest.raises(Refusal, match=f"nothing was proved: by the guest's generator no row comes of {DCP16}"):
+            proved(layout, generator(meddle), (OTHER, DCP16) if "config_keys" in meddle else (DCP16,))
+
+    def test_that_makes_nothing_where_we_make_nothing_either_proves_nothing(self, layout: Layout) -> None:
+        tree = guest()
+        before, found, after = tree.files[MASTER].decode().partition(f"\n{DCP16}:")
+        tree.files[MASTER] = f"{before}{found}{after.replace('agentic-coding:', 'none-of-these:', 1)}".encode()
+        assert not matrix.generated(Shelf(tree), layout, Shelf(tree).homes(layout)[DCP16])
+        with pytest.raises(Refusal, match="nothing was proved"):
+            proof.witness(Shelf(tree), layout, [DCP16], generator(), Told())
 
     def test_is_not_asked_where_nothing_changes(self, layout: Layout) -> None:
         tree = Shelf(guest())
@@ -116,43 +130,61 @@ class TestTheGuestsGenerator:
         assert proof.prove(tree, layout, [DCP16], moved, None, Told()).notes == ()
 
 
-class TestWhereItCannotBeRun:
+class TestCodeThatCannotBeAsked:
+    """It is there, so the guest's answer is to be had: nothing is proved without it."""
+
+    @pytest.mark.parametrize(("text", "why"), [
+        (b"import pydantic_of_nobody", "does not start: ModuleNotFoundError: No module named pydantic_of_nobody"),
+        (b"raise SystemExit(3)", "does not start: it said nothing"),
+        (b"import time; time.sleep(60)", "did not end within 1 s"),
+        (program(option='raise SystemExit("half installed")'), "does not start: half installed"),
+        (program("import time; time.sleep(60)"), "did not end within 1 s"),
+        (program("print('not json')"), "not JSON"),
+    ])
+    def test_refuses_with_its_last_words_and_what_to_do(self, layout: Layout, text: bytes, why: str) -> None:
+        said = Told()
+        with pytest.raises(Refusal, match=why) as refused:
+            proved(layout, GuestGenerator(COMMAND, GLOBS, Files({SCRIPT: text}), limit_s=1.0), said=said)
+        assert refused.value.hint and said == []
+
+    @pytest.mark.parametrize(("command", "why"), [("no-python-here x.py", "no such program: no-python-here"),
+                                                  ("", "names no generator-command")])
+    def test_by_a_command_that_is_not_there(self, layout: Layout, command: str, why: str) -> None:
+        with pytest.raises(Refusal, match=f"{why}.*generator-files: \\[\\]"):
+            proved(layout, GuestGenerator(command, GLOBS, code()))
+
+    def test_any_more_after_the_edit(self, layout: Layout) -> None:
+        hangs = GuestGenerator(COMMAND, GLOBS, code(f"{AFTER}if moved: __import__('time').sleep(60)"), limit_s=1.0)
+        with pytest.raises(Refusal, match="after the edit: the guest's generator did not end within 1 s"):
+            proved(layout, hangs)
+
+    def test_for_what_lies_where_nobody_answers_is_an_outage(self, layout: Layout) -> None:
+        class Away(Files):
+            def read(self, path: str) -> bytes | None:
+                raise Unreachable("no answer")
+
+        with pytest.raises(Unreachable, match="no answer"):
+            proved(layout, GuestGenerator(COMMAND, GLOBS, Away(code().files)))
+
+
+class TestWhereThereIsNone:
     """Our own rows prove what they can, and it is said that they did."""
 
     @pytest.mark.parametrize(("asked", "why"), [
         (GuestGenerator(COMMAND, GLOBS, Files({})), "the guest's generator is not there"),
-        (GuestGenerator(COMMAND, GLOBS, Files({GLOBS[0].replace("*", "generate_sweep_configs"): b"import pydantic_of_nobody"})),
-         "does not start: ModuleNotFoundError: No module named pydantic_of_nobody"),
-        (GuestGenerator("no-python-here x.py", GLOBS, code()), "no such program: no-python-here"),
-        (generator(option='raise SystemExit("too old")'), "does not start: too old"),
+        (GuestGenerator(COMMAND, (), code()), "the guest's generator is not asked: the layout's generator-files name none"),
+        (GuestGenerator(COMMAND, GLOBS, Files({SCRIPT: program().replace(b"test-config", b"full-sweep")})),
+         "the guest's generator knows no command test-config"),
+        (GuestGenerator(COMMAND, GLOBS, Files({SCRIPT: program().replace(b"--config-keys", b"--key")})),
+         "the guest's generator knows no option --config-keys of test-config"),
     ])
     def test_its_reason_is_told(self, layout: Layout, asked: Any, why: str) -> None:
         said = Told()
         found = proved(layout, asked, said=said)
         assert found.fault is None and found.scope.by == "bumpbot" and found.scope.changed_rows == 5
-        assert len(said) == 1 and said[0].startswith("the scope is proved by bumpbot's own rows: ") and why in said[0]
+        assert said == [f"the scope is proved by bumpbot's own rows: {why}"]
         assert [note.en for note in found.notes] == [
             "the guest's own generator could not be asked here: the scope was proved by bumpbot's own rows"]
-
-    def test_a_time_limit_that_only_the_second_side_meets(self, layout: Layout) -> None:
-        class Tiring:
-            """Answers about the files as they stand and then no more."""
-
-            def __init__(self) -> None:
-                self.real, self.answers = generator(), 1
-
-            def options(self, words: Sequence[str]) -> frozenset[str]:
-                return self.real.options(words)
-
-            def rows(self, files: Mapping[str, bytes], asked: Sequence[Sequence[str]]) -> Any:
-                self.answers -= 1
-                if self.answers < 0:
-                    raise Unreachable("python3 did not end within 120 s")
-                return self.real.rows(files, asked)
-
-        said = Told()
-        found = proved(layout, Tiring(), said=said)
-        assert found.scope.by == "bumpbot" and found.notes and "did not end within 120 s" in said[0]
 
     def test_our_own_rows_see_the_same_faults(self, layout: Layout) -> None:
         for key, old, new in ((DCP16, "[1, 2, 4, 8, 16]", "[1, 2, 4, 8]"), (OTHER, "tp: 8", "tp: 4")):
@@ -248,6 +280,11 @@ class TestTheSmoke:
     def test_with_an_unknown_option_in_its_template_is_refused(self, layout: Layout) -> None:
         inputs = {"generate-cli-command": "test-config --config-files {file} --config-keys {keys} --fast {arguments}"}
         with pytest.raises(Refusal, match="knows no option --fast, which the smoke's evals names"):
+            self.asked(layout, inputs=inputs)
+
+    def test_by_a_command_that_the_generator_lacks_is_refused(self, layout: Layout) -> None:
+        inputs = {"generate-cli-command": "fast-config --config-files {file} --config-keys {keys} {arguments}"}
+        with pytest.raises(Refusal, match="smoke's evals cannot be asked for: the guest's generator knows no command fast-config"):
             self.asked(layout, inputs=inputs)
 
     def test_of_a_layout_that_names_no_command_is_not_asked_for(self, layout: Layout) -> None:

@@ -1,7 +1,8 @@
 """A guest's own generator of matrix rows, run on data files that may be anybody's: no code of theirs, no secret in its reach.
 
 SECURITY.md rule 1: the code comes from one given tree (the default branch) and is laid out beside the data in a folder that is
-gone afterwards. The program gets PATH and nothing else of our environment, and limits of time, output and memory.
+gone afterwards. The program gets PATH and nothing else of our environment, which is shut to it from then on
+(`bot.adapters.environment` says what stays open), and limits of time, output and memory.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bot.adapters.environment import shut
 from bot.adapters.gitcli import check_path
-from bot.adapters.process import LocalProcess, unreadable
-from bot.errors import BadInput, Missing
+from bot.adapters.process import LocalProcess
+from bot.errors import BadInput, Missing, Unreachable
 from bot.ports import Process, Tree
 from bot.recipe.shelf import matches
 from bot.recipe.words import options
 from bot.strict import json_value
 
 Row = Mapping[str, Any]
-LIMIT_S = 120.0
+LIMIT_S, HELP_LIMIT_S = 120.0, 20.0
 OUT_LIMIT, ERR_LIMIT, MEMORY = 64_000_000, 1_000_000, 4_000_000_000
 _CODE_FILES, _CODE_BYTES = 500, 16_000_000
 _AT_ONCE = 4
@@ -34,6 +36,12 @@ _ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONUT
                 "NO_COLOR": "1"}
 _RAISED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt)\b|\S+: error: ")
 _TOLD = 160
+_WITHOUT = "name a layout with generator-files: [], and bumpbot's own rows prove the scope"
+_MEND = f"install what it imports, or {_WITHOUT}"
+
+
+class _Late(BadInput):
+    """It hung, and is not asked anything else."""
 
 
 class GuestGenerator:
@@ -53,16 +61,16 @@ class GuestGenerator:
         self._helps: dict[tuple[str, ...], frozenset[str]] = {}
 
     def options(self, words: Sequence[str]) -> frozenset[str]:
-        """The options that `... WORDS --help` lists. Missing when there is no such code, program or command, or when it lacks
-        what it imports; Unreachable past the time limit."""
+        """The options that `... WORDS --help` lists. Missing when there is no such code, or when it knows no such command;
+        BadInput with its last words when it is there and cannot be asked."""
         if tuple(words) not in self._helps:
             with self._laid({}) as folder:
-                self._helps[tuple(words)] = options(self._help(folder, words))
+                self._helps[tuple(words)] = options(self._command_help(folder, words))
         return self._helps[tuple(words)]
 
     def rows(self, files: Mapping[str, bytes], asked: Sequence[Sequence[str]]) -> list[list[Row]]:
-        """The rows of each command line over `files`. BadInput with the generator's last words when it fails, or prints
-        anything but one JSON array of objects; Unreachable past the time limit."""
+        """The rows of each command line over `files`. BadInput with the generator's last words when it cannot be
+        asked, fails, or prints anything but one JSON array of objects."""
         digest, lines = _digest(files), [tuple(words) for words in asked]
         missing = [words for words in dict.fromkeys(lines) if (digest, words) not in self._known]
         if missing:
@@ -75,30 +83,46 @@ class GuestGenerator:
         return [self._known[digest, words] for words in lines]
 
     def _answer(self, folder: Path, words: Sequence[str]) -> list[Row]:
-        code, out, err = self._run(folder, self._start or self._command, words)
+        code, out, err = self._run(folder, self._start or self._command, words, self._limit_s)
         if code:
-            raise BadInput(f"the guest's generator ended with {code}: {told(err)}", "ask it the same by hand: it needs no GPU")
+            raise BadInput(f"the guest's generator ended with {code}: {told(err)}", f"ask it the same by hand, or {_WITHOUT}")
         return _rows(out)
+
+    def _command_help(self, folder: Path, words: Sequence[str]) -> str:
+        """What the help of a command says. One that fails is missing where the program's own help names no such command."""
+        try:
+            return self._help(folder, words)
+        except _Late:
+            raise
+        except BadInput:
+            known = self._help(folder, ())
+            unknown = next((word for word in words if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", known)), None)
+            if unknown is None:
+                raise
+            raise Missing(f"the guest's generator knows no command {unknown}", "a newer one may") from None
 
     def _help(self, folder: Path, words: Sequence[str]) -> str:
         """What --help prints, by the first interpreter with which it prints anything."""
-        last: Missing | None = None
+        last: BadInput | None = None
         for start in [self._start] if self._start else _starts(self._command):
             try:
-                code, out, err = self._run(folder, start, (*words, "--help"))
+                code, out, err = self._run(folder, start, (*words, "--help"), min(HELP_LIMIT_S, self._limit_s))
             except Missing as error:
-                last = last or error
+                last = last or BadInput(f"the guest's generator does not start: {error.reason}", _MEND)
                 continue
             if code == 0:
                 self._start = start
                 return out.decode("utf-8", "replace")
-            last = last or Missing(f"the guest's generator does not start: {told(err)}", "install what it imports")
-        raise last or Missing("the layout names no generator-command", "name it")
+            last = last or BadInput(f"the guest's generator does not start: {told(err)}", _MEND)
+        raise last or BadInput("the layout names no generator-command", f"name it, or {_WITHOUT}")
 
-    def _run(self, folder: Path, start: Sequence[str], words: Sequence[str]) -> tuple[int, bytes, bytes]:
+    def _run(self, folder: Path, start: Sequence[str], words: Sequence[str], limit_s: float) -> tuple[int, bytes, bytes]:
         home = str(folder / "home")
-        return self._process.run([*start, *words], cwd=folder / "repository", limit_s=self._limit_s,
-                                 env={**_ENVIRONMENT, "HOME": home, "TMPDIR": home})
+        try:
+            return self._process.run([*start, *words], cwd=folder / "repository", limit_s=limit_s,
+                                     env={**_ENVIRONMENT, "HOME": home, "TMPDIR": home})
+        except Unreachable:  # no outage that a later wake may find over: code that hangs hangs again
+            raise _Late(f"the guest's generator did not end within {limit_s:g} s", _MEND) from None
 
     @contextmanager
     def _laid(self, files: Mapping[str, bytes]) -> Iterator[Path]:
@@ -116,8 +140,8 @@ class GuestGenerator:
                 except OSError as error:
                     raise BadInput(f"cannot be laid out: {error.strerror}", "no file may stand where a folder must",
                                    file=path) from None
-            with unreadable():
-                yield folder
+            shut()
+            yield folder
 
     def _files(self) -> dict[str, bytes]:
         if self._code is None:
@@ -129,7 +153,8 @@ class GuestGenerator:
                 if len(found) > _CODE_FILES or sum(map(len, found.values())) > _CODE_BYTES:
                     raise BadInput("the generator's code is too much", "name fewer files in generator-files", file=path)
             if not found:
-                raise Missing("the guest's generator is not there", "name its code in the layout's generator-files")
+                why = "is not there" if self._globs else "is not asked: the layout's generator-files name none"
+                raise Missing(f"the guest's generator {why}", "name its code in the layout's generator-files")
             self._code = found
         return self._code
 
@@ -157,15 +182,14 @@ def _rows(out: bytes) -> list[Row]:
     try:
         found = json_value(out.decode("utf-8"), file=name)
     except UnicodeDecodeError:
-        raise BadInput("printed no UTF-8", hint, file=name) from None
+        raise BadInput(f"{name} printed no UTF-8", hint) from None
     except BadInput as error:
-        raise BadInput(f"{error.reason}, in what it printed: {told(out[:400])}", hint, file=name, line=error.line,
-                       key=error.key) from None
+        raise BadInput(f"{error.reason}, in what it printed: {told(out[:400])}", hint) from None  # the place is in its reason
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        raise BadInput(f"printed no list of rows: {told(out[:400])}", hint, file=name)
+        raise BadInput(f"{name} printed no list of rows: {told(out[:400])}", hint)
     nameless = next((at for at, row in enumerate(found) if not isinstance(row.get("image"), str)), None)
     if nameless is not None:
-        raise BadInput("a row names no image", hint, file=name, key=str(nameless))
+        raise BadInput(f"a row names no image: row {nameless} of those that {name} printed", hint)
     return found
 
 

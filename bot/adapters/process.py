@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +17,7 @@ from bot.errors import BadInput, Missing, Unreachable
 
 _CHUNK = 65_536
 _GRACE_S = 5.0
-_GET_DUMPABLE, _SET_DUMPABLE = 3, 4
+_HELD_S, _LOOK_S = 1.0, 0.05
 
 
 class LocalProcess:
@@ -35,8 +33,10 @@ class LocalProcess:
             limit_s: float = 60.0, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
         """Exit code, stdout, stderr; the environment is exactly `env` plus PATH.
 
-        Raises Missing when there is no such program, Unreachable past `limit_s` seconds (the program and what it
-        started are killed), BadInput past the output limits.
+        Once the program itself has ended, what it left behind may hold its outputs open for a second: all of its session is
+        killed then, as it is past the limits. What has made a session of its own lives on, and is not waited for.
+
+        Raises Missing when there is no such program, Unreachable past `limit_s` seconds, BadInput past the output limits.
         """
         child = self._start(argv, cwd, env or {})
         _bound(child, self._memory)
@@ -49,8 +49,7 @@ class LocalProcess:
         ]
         late = not _ended(child, threads, limit_s)
         _kill(child)
-        for thread in threads:
-            thread.join(_GRACE_S)
+        _joined(threads, time.monotonic() + (_GRACE_S if late else _HELD_S))
         if too_much.is_set():
             raise BadInput(f"{argv[0]} wrote more than {self._out_limit} bytes", "look at what it was asked for")
         if late:
@@ -67,21 +66,6 @@ class LocalProcess:
             raise Missing(f"no such {what}: {error.filename}", "install it or correct the name") from None
         except (NotADirectoryError, PermissionError) as error:
             raise Missing(f"cannot run {argv[0]}: {error.strerror}", "look at its permissions") from None
-
-
-@contextmanager
-def unreadable() -> Iterator[None]:
-    """Meanwhile no other program of this user can read the environment that we were started with, in which tokens may stand
-    (`/proc/<our id>/environ`); root still can. Linux only, and nothing elsewhere."""
-    control = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform.startswith("linux") else None
-    before = control(_GET_DUMPABLE, 0, 0, 0, 0) if control else 0
-    if control and before == 1:
-        control(_SET_DUMPABLE, 0, 0, 0, 0)
-    try:
-        yield
-    finally:
-        if control and before == 1:
-            control(_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def _bound(child: subprocess.Popen[bytes], memory: int | None) -> None:
@@ -126,18 +110,28 @@ def _drain(pipe: IO[bytes], into: bytearray, limit: int, too_much: threading.Eve
 
 
 def _ended(child: subprocess.Popen, threads: Sequence[threading.Thread], limit_s: float) -> bool:
-    """Whether the program ended in time and closed its outputs; a grandchild may hold them open after it."""
+    """Whether the program ended in time. A grandchild may hold its outputs open after it, for as long as `_HELD_S`: a
+    generator that left one behind took an edit 155 s."""
     until = time.monotonic() + limit_s
     # Its closed outputs tell that it is ending: a wait with a limit polls, and cost 10 ms a call, 1,300 calls a rehearsal.
-    for thread in threads:
-        thread.join(max(0.0, until - time.monotonic()))
-    if any(thread.is_alive() for thread in threads):
-        return False
+    while not _joined(threads, min(until, time.monotonic() + _LOOK_S)):
+        if child.poll() is not None:
+            _joined(threads, min(until, time.monotonic() + _HELD_S))
+            return True
+        if time.monotonic() >= until:
+            return False
     try:
         child.wait(max(0.001, until - time.monotonic()))
     except subprocess.TimeoutExpired:
         return False
     return True
+
+
+def _joined(threads: Sequence[threading.Thread], until: float) -> bool:
+    """Whether all of the threads have ended by then, on the monotonic clock."""
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return not any(thread.is_alive() for thread in threads)
 
 
 def _kill(child: subprocess.Popen) -> None:

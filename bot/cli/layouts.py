@@ -17,10 +17,12 @@ from bot.ports import Tree
 from bot.recipe.shelf import Shelf
 
 REPO_HINT = "name a repository with --repo"
-# A clone's note of the remote's default branch (a fetch of one branch leaves none), then the usual names, the remote's first,
-# then whatever is checked out.
-_DEFAULTS = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
-             "refs/heads/master", "HEAD")
+_TOLD_BY_REMOTE = "refs/remotes/origin/HEAD"
+# A clone's note of the remote's default branch (a fetch of one branch leaves none), then the usual names, the remote's first.
+# Never HEAD: in a checkout of a pull request that is anybody's code.
+_DEFAULTS = (_TOLD_BY_REMOTE, "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
+_UNKNOWN = "which branch is the default one is not known here"
+_FETCH = "fetch the default branch, then: git remote set-head origin --auto"
 
 
 def layout_of(place: Place, assets: PackagedAssets) -> Layout:
@@ -36,9 +38,9 @@ def layout_of(place: Place, assets: PackagedAssets) -> Layout:
         return layout_from(assets, content(here, REPO_HINT) if here.exists() else None, file=str(here))
     branch, committed = default_tree(place.repo)
     data = committed.read(LAYOUT_FILE) if committed else None
-    if branch == "HEAD" and not _lone_branch(place.repo):
-        note(f"note: which branch is the default one is not known here; {LAYOUT_FILE} of what is checked out counts")
-    if data is None and here.exists():
+    if branch is None and _commit(place.repo, "HEAD") is not None:
+        note(f"note: {_UNKNOWN}: no {LAYOUT_FILE} counts, and the preset own does; {_FETCH}; or name a layout: --layout {here}")
+    elif data is None and here.exists():
         note(f"note: {LAYOUT_FILE} is not on {branch or 'any branch'} yet and is not used; --layout {here} uses it")
     return layout_from(assets, data, file=f"{LAYOUT_FILE} of {branch}")
 
@@ -79,25 +81,41 @@ def bare(root: Path) -> bool:
 
 
 def default_tree(root: Path) -> tuple[str | None, Tree | None]:
-    """The default branch of a local repository as people call it, and its files as committed; None where it has no commit."""
+    """The default branch of a local repository as people call it, and its files as committed; None where it has no commit,
+    or where nobody can tell here which branch that is. What is checked out is no answer (SECURITY.md rule 1)."""
     for ref in _DEFAULTS:
-        found = LocalCommit.of(LocalProcess(), root, ref)
+        found = _commit(root, ref)
         if found is not None:
             return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), found
-    return None, None
+        if ref == _TOLD_BY_REMOTE and _git(root, "symbolic-ref", "--quiet", ref):
+            return None, None  # the remote's default branch is not here: one of a usual name beside it is another
+    lone = _lone_branch(root)
+    return (lone.removeprefix("refs/heads/"), _commit(root, lone)) if lone else (None, None)
 
 
-def _lone_branch(root: Path) -> bool:
-    """Whether a repository has one branch and no remote's: it is its default, whatever it is called; of others nobody can tell."""
-    argv = ("git", "for-each-ref", "--count=2", "--format=%(refname)", "refs/heads", "refs/remotes")
-    branches = LocalProcess().run(argv, cwd=root, env={"LC_ALL": "C"})[1].split()
-    return [branch.startswith(b"refs/heads/") for branch in branches] == [True]
+def _commit(root: Path, ref: str) -> LocalCommit | None:
+    return LocalCommit.of(LocalProcess(), root, ref)
+
+
+def _lone_branch(root: Path) -> str | None:
+    """The one branch of a repository that has no other and nothing of a remote: it is its default, whatever it is called."""
+    branches = _git(root, "for-each-ref", "--count=2", "--format=%(refname)", "refs/heads", "refs/remotes")
+    alone = len(branches) == 1 and branches[0].startswith("refs/heads/")
+    return branches[0] if alone and not _git(root, "remote") and _commit(root, "FETCH_HEAD") is None else None
+
+
+def _git(root: Path, *argv: str) -> list[str]:
+    """The words that a command about refs prints."""
+    return LocalProcess().run(("git", *argv), cwd=root, env={"LC_ALL": "C"})[1].decode("utf-8", "replace").split()
 
 
 def generator_of(place: Place, layout: Layout) -> GuestGenerator | None:
-    """The guest's generator, its code from the default branch's commit. In a folder that is no git repository the files that
-    lie there are all there is, and a person who runs us there has chosen them."""
+    """The guest's generator, its code from the default branch's commit; None, and it is said, where that is not known. In a
+    folder that is no git repository the files that lie there are all there is, and a person who runs us there has chosen them."""
     if layout.generator != "inferencex":
         return None
     code = default_tree(place.repo)[1] if is_repository(place.repo) else FolderTree(place.repo)
-    return GuestGenerator(layout.generator_command, layout.generator_files, code) if code is not None else None
+    if code is None:
+        note(f"note: {_UNKNOWN}, and the generator of what is checked out is anybody's code: it is not run; {_FETCH}")
+        return None
+    return GuestGenerator(layout.generator_command, layout.generator_files, code)

@@ -229,7 +229,8 @@ class Layout(_Record, kw_only=True):
     generator: Literal["none", "own", "inferencex"] = "none"
     generator_command: str = ""
     generator_files: Annotated[tuple[Text, ...], Meta(description=(
-        "globs of the generator's own code; it is run with these files of the default branch and no others"))] = ()
+        "globs of the generator's own code; it is run with these files of the default branch and no others, and with none of "
+        "them bumpbot's own rows are the matrix"))] = ()
     allow: tuple[Text, ...] = ()
     policy: Annotated[Wanted, Meta(description="how images move where nothing else is said")] = Wanted()
     policies: Annotated[dict[Text, Wanted], Meta(description=(

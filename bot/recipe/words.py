@@ -13,6 +13,7 @@ from bot.recipe.shelf import Shelf
 from bot.recipe.sites import references
 
 COMMAND = "test-config"
+NEEDED = ("--config-files", "--config-keys")
 Words = tuple[str, ...]
 # A line of argparse's list: its options stand within eight blanks, their explanations much farther to the right.
 _LISTED = re.compile(r"^ {1,8}(-.*?)(?: {2,}|$)", re.MULTILINE)

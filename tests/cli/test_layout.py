@@ -103,6 +103,23 @@ class TestWhichLayout:
         assert not allowed and "is not on main yet" in told
         assert self.allowed(repo, "--layout", str(layout))[0]
 
+    @pytest.mark.parametrize("ref", ["FETCH_HEAD", "refs/remotes/pull/1/merge", "refs/remotes/origin/work"])
+    def test_of_what_is_checked_out_it_is_not(self, repo: Path, tmp_path: Path, ref: str) -> None:
+        here = tmp_path / "here"
+        here.mkdir()
+        git(here, "init", "--quiet")
+        git(here, "fetch", "--quiet", str(committed(repo, "trunk")), f"trunk:{ref}" if ref != "FETCH_HEAD" else "trunk")
+        git(here, "checkout", "--quiet", "--detach", ref)
+        allowed, told = self.allowed(here)
+        assert not allowed and "which branch is the default one is not known here" in told
+        assert "git remote set-head origin --auto" in told and f"--layout {here / '.github' / 'bumpbot.yml'}" in told
+        assert self.allowed(here, "--layout", str(here / ".github" / "bumpbot.yml"))[0]
+
+    def test_a_repository_without_a_commit_has_own(self, repo: Path) -> None:
+        git(repo, "init", "--quiet")
+        allowed, told = self.allowed(repo)
+        assert not allowed and "is not on any branch yet" in told
+
     def test_a_repository_without_one_has_own(self, repo: Path) -> None:
         (repo / ".github" / "bumpbot.yml").unlink()
         assert not self.allowed(repo)[0]

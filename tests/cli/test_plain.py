@@ -176,18 +176,24 @@ class TestItsLayout:
         git(clone, "checkout", "--quiet", "--detach")
         assert self.allows(clone)
 
-    def test_of_a_clone_of_one_other_branch_is_that_branchs_and_is_told(self, repo: Path, tmp_path: Path) -> None:
+    def test_of_a_clone_of_one_other_branch_is_not_that_branchs_and_is_told(self, repo: Path, tmp_path: Path) -> None:
         git(repo, "branch", "topic")
         git(tmp_path, "clone", "--quiet", "--single-branch", "--branch", "topic", f"file://{repo}", str(tmp_path / "clone"))
-        done = bumpbot("--repo", tmp_path / "clone", "edit", "chat", "--image", f"{VLLM}:v9.9.9")
-        assert done.code == 0 and "which branch is the default one is not known here" in done.line
+        self.refused(tmp_path / "clone")
 
     def test_of_a_repository_with_one_branch_is_that_branchs_whatever_it_is_called(self, repo: Path) -> None:
         git(repo, "branch", "--move", "main", "trunk")
         done = bumpbot("--repo", repo, "edit", "chat", "--image", f"{VLLM}:v9.9.9")
         assert (done.code, done.err) == (0, "")
         git(repo, "branch", "other")
-        assert "is not known here" in bumpbot("--repo", repo, "edit", "chat", "--image", f"{VLLM}:v9.9.9").line
+        self.refused(repo)
+
+    def refused(self, repo: Path) -> None:
+        done = bumpbot("--repo", repo, "edit", "chat", "--image", f"{VLLM}:v9.9.9")
+        assert done.code == 1 and "which branch is the default one is not known here" in done.err, done.err
+        assert "no recipe is called chat" in done.err
+        named = bumpbot("--repo", repo, "--layout", repo / ".github" / "bumpbot.yml", "edit", "chat", "--image", f"{VLLM}:v9.9.9")
+        assert (named.code, named.err) == (0, "")
 
     def test_of_a_bare_repository_is_found_and_its_files_are_not(self, repo: Path, tmp_path: Path) -> None:
         git(tmp_path, "clone", "--quiet", "--bare", str(repo), str(tmp_path / "bare.git"))

@@ -23,8 +23,11 @@ def repo(folder: Path) -> Path:
     return committed(folder)
 
 
-def edit(repo: Path, *argv: str, key: str = DCP16) -> Done:
-    return bumpbot("--repo", repo, "--layout", "inferencex", "edit", key, "--image", NEW, "--format", "json", *argv)
+ROWS = {"changed_rows": 5, "other_rows_changed": 0, "only_image": True}
+
+
+def edit(repo: Path, *argv: str, layout: str | Path = "inferencex") -> Done:
+    return bumpbot("--repo", repo, "--layout", layout, "edit", DCP16, "--image", NEW, "--format", "json", *argv)
 
 
 def leaves(marker: Path) -> bytes:
@@ -90,6 +93,93 @@ class TestByTheGuestsGenerator:
         assert "ended with 1: ValueError: tp: Input should be a valid integer" in done.line and "Traceback" not in done.err
 
 
+    @pytest.mark.parametrize(("text", "why"), [
+        (b"import a_library_of_nobody\n", "ModuleNotFoundError: No module named a_library_of_nobody: install what it imports"),
+        (b"raise SystemExit(3)\n", "does not start: it said nothing: install what it imports"),
+    ])
+    def test_code_that_cannot_be_run_is_told_in_a_line_and_nothing_written(self, repo: Path, text: bytes, why: str) -> None:
+        (repo / SCRIPT).write_bytes(text)
+        git(repo, "commit", "--quiet", "--all", "--message", "broken")
+        before = (repo / MASTER).read_bytes()
+        done = edit(repo, "--write")
+        assert (done.code, done.out, (repo / MASTER).read_bytes()) == (1, "", before)
+        assert why in done.line and "generator-files: []" in done.line
+
+    def test_no_row_before_and_none_after_is_no_proof(self, folder: Path) -> None:
+        (folder / SCRIPT).write_bytes(program("rows = []"))
+        done = edit(folder)
+        assert done.code == 1 and f"nothing was proved: by the guest's generator no row comes of {DCP16}" in done.line
+
+
+class TestWhereTheDefaultBranchIsNotKnown:
+    """A checkout of a pull request: what is checked out is anybody's code (SECURITY.md rule 1)."""
+
+    @pytest.fixture
+    def marker(self, tmp_path: Path) -> Path:
+        return tmp_path / "marker"
+
+    @pytest.fixture
+    def theirs(self, folder: Path, marker: Path) -> Path:
+        """Somebody's repository, whose only branch is not called as usual, with a generator that leaves a file."""
+        (folder / SCRIPT).write_bytes(leaves(marker))
+        return committed(folder, "trunk")
+
+    @pytest.fixture(params=["FETCH_HEAD", "branch", "pull", "one branch fetched", "default branch away", "remote named"])
+    def head(self, theirs: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+        """A repository in which that is checked out, one way or another."""
+        here, source = tmp_path / "here", str(theirs)
+        here.mkdir()
+        git(here, "init", "--quiet", "--initial-branch=nothing")
+        steps = {
+            "FETCH_HEAD": [("fetch", source, "trunk"), ("checkout", "FETCH_HEAD")],
+            "branch": [("fetch", source, "trunk"), ("checkout", "-b", "work", "FETCH_HEAD")],
+            "pull": [("fetch", source, "trunk:refs/remotes/pull/1/merge"), ("checkout", "refs/remotes/pull/1/merge")],
+            "one branch fetched": [("remote", "add", "origin", source), ("fetch", "origin"), ("checkout", "trunk")],
+            "default branch away": [("remote", "add", "origin", source), ("fetch", "origin", "trunk:refs/remotes/origin/main"),
+                                    ("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/release"),
+                                    ("checkout", "-b", "main", "origin/main")],
+            "remote named": [("fetch", source, "trunk"), ("checkout", "-b", "work", "FETCH_HEAD"),
+                             ("remote", "add", "origin", source), ("update-ref", "-d", "FETCH_HEAD")],
+        }
+        for step in steps[request.param]:
+            git(here, *step)
+        return here
+
+    def test_no_code_of_it_is_run_and_it_is_said_what_to_do(self, head: Path, marker: Path) -> None:
+        done = edit(head)
+        assert done.json["matrix"] == {**ROWS, "by": "bumpbot"} and not marker.exists()
+        assert "which branch is the default one is not known here" in done.err
+        assert "fetch the default branch, then: git remote set-head origin --auto" in done.err
+        assert len(done.json["notes"]) == 1
+
+    def test_what_it_says_is_what_helps(self, theirs: Path, tmp_path: Path, marker: Path) -> None:
+        here = tmp_path / "here"
+        here.mkdir()
+        for step in (("init", "--quiet"), ("remote", "add", "origin", str(theirs)), ("fetch", "origin"), ("checkout", "trunk"),
+                     ("remote", "set-head", "origin", "--auto")):
+            git(here, *step)
+        assert edit(here).json["matrix"] == {**ROWS, "by": "generator"}
+        assert marker.exists(), "on the default branch it is run, or these tests prove nothing"
+
+    def test_the_only_branch_of_a_repository_is_its_default_even_beside_a_detached_head(self, folder: Path, marker: Path) -> None:
+        repo = committed(folder, "trunk")
+        git(repo, "checkout", "--quiet", "--detach")
+        (repo / SCRIPT).write_bytes(leaves(marker))
+        git(repo, "commit", "--quiet", "--all", "--message", "elsewhere")
+        assert edit(repo).json["matrix"] == {**ROWS, "by": "generator"} and not marker.exists()
+
+    def test_a_branch_of_ours_that_is_behind_does_not_count_before_the_remote_s(self, theirs: Path, tmp_path: Path,
+                                                                              marker: Path) -> None:
+        git(theirs, "branch", "--move", "main")
+        git(tmp_path, "clone", "--quiet", str(theirs), str(tmp_path / "clone"))
+        (theirs / SCRIPT).write_bytes(program())
+        git(theirs, "commit", "--quiet", "--all", "--message", "mended")
+        git(tmp_path / "clone", "fetch", "--quiet")
+        assert edit(tmp_path / "clone").json["matrix"]["by"] == "generator" and not marker.exists()
+        git(tmp_path / "clone", "remote", "set-head", "origin", "--delete")
+        assert edit(tmp_path / "clone").json["matrix"]["by"] == "generator" and not marker.exists()
+
+
 class TestByOurOwnRows:
     def test_where_the_code_is_not_on_the_default_branch(self, folder: Path) -> None:
         code = (folder / SCRIPT).read_bytes()
@@ -103,11 +193,12 @@ class TestByOurOwnRows:
         assert done.json["notes"] == [
             "the guest's own generator could not be asked here: the scope was proved by bumpbot's own rows"]
 
-    def test_where_it_lacks_what_it_imports(self, folder: Path) -> None:
+    def test_where_a_layout_says_that_none_is_asked(self, folder: Path, tmp_path: Path) -> None:
         (folder / SCRIPT).write_bytes(b"import a_library_of_nobody\n")
-        done = edit(folder)
-        assert done.code == 0 and done.json["matrix"]["by"] == "bumpbot"
-        assert "ModuleNotFoundError: No module named a_library_of_nobody" in done.err
+        (tmp_path / "layout.yml").write_text("version: 1\npreset: inferencex\ngenerator-files: []\n")
+        done = edit(folder, layout=tmp_path / "layout.yml")
+        assert done.code == 0 and done.json["matrix"] == {**ROWS, "by": "bumpbot"}
+        assert "is not asked: the layout's generator-files name none" in done.err and len(done.json["notes"]) == 1
 
     def test_with_an_image_that_is_there_nothing_is_asked(self, folder: Path) -> None:
         old = "vllm/vllm-openai:nightly-dev-arm64-cu13.0.1-75c2eef"
