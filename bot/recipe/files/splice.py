@@ -7,7 +7,7 @@ flux2 4435, updatecli 1198.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -51,8 +51,9 @@ def replace(data: bytes, path: str | Sequence[Step], old: str, new: str, *, file
     return rewrite(source, [Change(hit=hit, needle=old, text=new, document=document) for hit in hits])
 
 
-def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
-    """All these scalars in one go, or none of them. The line break that ends a block is the block's, and stays."""
+def rewrite(source: Document, changes: Sequence[Change], recipes: Collection[aliases.Place] | None = None) -> Spliced:
+    """All these scalars in one go, or none of them. The line break that ends a block is the block's, and stays. `recipes` are
+    the places (document, path) of all recipes in the file, where they are known: an anchor outside them may move too."""
     changes = [_inside(change) for change in changes]
     for change in changes:
         if change.hit.node.value.count(change.needle) != 1:
@@ -61,11 +62,12 @@ def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
     sites = tuple(_site(source, change.hit) for change in changes)
     moving = [change for change in changes if change.needle != change.text]
     goals = {(change.document, change.hit.steps): change.wanted for change in changes}
+    may = {} if recipes is None else aliases.holders(source, goals, recipes)
     for way in (_at_values, _at_aliases) if moving else ():
         spans = way(source, moving)
         for choice in _choices(list(spans.values())):
             made = cut.apply(source.text, list(zip(spans, choice, strict=True)))
-            if says(source, made, goals):
+            if says(source, made, goals, may=may):
                 return Spliced(data=source.encode(made), sites=sites)
     if not moving:
         return Spliced(data=source.data, sites=sites)
@@ -166,7 +168,7 @@ def _spellings(source: Document, change: Change) -> list[str]:
     raw = source.text[start:end]
     # A block begins on the next line: what stands behind its `|` is a comment.
     head = raw.index("\n") if change.hit.node.style in ("|", ">") else 0
-    as_it_is = raw.count(change.needle, head) == 1 and calm(change.text)
+    as_it_is = raw.count(change.needle, head) == 1 and calm(change.text, change.hit.node.style)
     first = [raw[:head] + raw[head:].replace(change.needle, change.text)] if as_it_is else []
     found = [*first, *spellings(raw, change.hit.node.style, change.wanted)]
     if not found:
