@@ -74,7 +74,7 @@ def _text(place: Place, one: Sites, image: str, findings: list[str]) -> str | No
     """What the site will say; None where it stays because nothing true can be written."""
     if place.named is not None:
         form, site = spelling.form(place.named.text, one.image), place.site
-        return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}")[place.hit.steps]
+        return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}").get(place.hit.steps)
     if place.role != "engine":
         form = spelling.form(place.needle, one.image)
         return form(image) if form else image

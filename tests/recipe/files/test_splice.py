@@ -84,6 +84,8 @@ class TestRefusingBrokenInput:
         (b"image: &a [*a]\n", "itself", 1),
         (b"a: " + b"[" * 80 + b"]" * 80 + b"\n", "nested", 1),
         (b"image: x\x07y\n", "not YAML", None),
+        ("image: x # \x85 \u2028 \u2029\n# \x85\na: ]\n".encode(), "not YAML", 3),
+        (("# \x85\na: " + "[" * 90 + "\n").encode(), "nested too deeply", 2),
     ])
     def test_names_the_file_and_the_line(self, data: bytes, word: str, line: int | None) -> None:
         with pytest.raises(BadInput, match=word) as caught:
