@@ -25,7 +25,7 @@ def images(document: Document, index: int, paths: Sequence[str]) -> Iterator[Nam
         if id(hit.node) in seen or id(hit.node) in document.doubles:
             continue
         seen.add(id(hit.node))
-        split = list(images_of(hit, document.file, strict=False))
+        split = list(images_of(hit, document.fault, strict=False))
         yield from split
         whole = bool(split)
         stack.extend(reversed([child for child in _children(hit) if not (whole and isinstance(child.node, yaml.ScalarNode))]))

@@ -11,7 +11,7 @@ from bot.layout import Layout, editable
 from bot.model.recipe import Edit, Site
 from bot.ports import Tree
 from bot.recipe import engine, movable, spelling
-from bot.recipe.files import diff, splice
+from bot.recipe.files import aliases, diff, splice
 from bot.recipe.files.document import Document
 from bot.recipe.shelf import Shelf
 from bot.recipe.sites import Place, Sites, names_of, sites
@@ -53,7 +53,7 @@ def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: st
                 change = splice.Change(hit=place.hit, needle=place.needle, text=text, document=place.index)
                 # An alias says the same text at a second path, and the proof asks for every path that changes.
                 plans[place.document.file][place.index, place.hit.steps] = (place.document, change)
-    files = {file: _rewritten(plan) for file, plan in sorted(plans.items())}
+    files = {file: _rewritten(plan, shelf.places(layout, file)) for file, plan in sorted(plans.items())}
     _refuse_outside(layout, files)
     before = {file: shelf.read(file) or b"" for file in files}
     return Edit(files=files, sites=tuple(moved.values()), diff=diff.unified(before, files),
@@ -66,16 +66,16 @@ def _refuse_outside(layout: Layout, files: Iterable[str]) -> None:
             raise Refusal(f"{file} is not to be edited by a bump", "no workflow ever is; other files must stand in the layout")
 
 
-def _rewritten(plan: dict[tuple[object, ...], tuple[Document, splice.Change]]) -> bytes:
+def _rewritten(plan: dict[tuple[object, ...], tuple[Document, splice.Change]], recipes: Sequence[aliases.Place]) -> bytes:
     document = next(iter(plan.values()))[0]
-    return splice.rewrite(document, [change for _, change in plan.values()]).data
+    return splice.rewrite(document, [change for _, change in plan.values()], recipes).data
 
 
 def _text(layout: Layout, place: Place, one: Sites, image: str, findings: list[str]) -> str | None:
     """What the site will say; None where it stays because nothing true can be written."""
     if place.named is not None:
         form, site = spelling.form(place.named.text, one.image), place.site
-        return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}")[place.hit.steps]
+        return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}").get(place.hit.steps)
     if place.role != "engine":
         form = spelling.form(place.needle, one.image)
         text = form(image) if form else image

@@ -12,7 +12,7 @@ from bot.errors import BadInput, Refusal
 from bot.layout.globs import fitting
 from bot.layout.records import Layout, RecipeFiles
 from bot.recipe.files.dockerfile import Dockerfile, is_dockerfile
-from bot.recipe.files.document import Document, Hit, steps
+from bot.recipe.files.document import Document, Hit, Path, steps
 from bot.recipe.files.named import Named
 
 
@@ -60,12 +60,13 @@ class Home:
 
 class Gathered(Struct):
     """The recipes of a layout by name, in file order; names that several have, and names that hold no image; the files that
-    cannot be read; and what is told of entries that find nothing."""
+    cannot be read; where in each file a recipe stands, whatever its name; and what is told of entries that find nothing."""
 
     homes: dict[str, Home] = field(default_factory=dict)
     clashes: dict[str, BadInput] = field(default_factory=dict)
     bare: dict[str, Home] = field(default_factory=dict)
     broken: dict[str, BadInput] = field(default_factory=dict)
+    places: dict[str, list[tuple[int, Path]]] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
 
     def missing(self, key: str, layout: Layout, read: Callable[[str], bytes | None]) -> BadInput | Refusal:
@@ -92,6 +93,7 @@ def gather(layout: Layout, paths: Callable[[str], Sequence[str]], document: Call
         # Where nothing generates a matrix, documents stand beside each other that are no recipes.
         bare = {id(home) for home in made if (layout.generator == "none" or _literal(entry.key)) and home.bare()}
         for home in made:
+            found.places.setdefault(home.file, []).append((home.index, home.hit.steps))
             _place(found, home, id(home) in bare)
         if not files:
             found.empty.append(f"no file fits {where}")

@@ -10,7 +10,7 @@ from bot.errors import BadInput, Refusal
 from bot.layout.globs import fitting, matches
 from bot.layout.records import Layout
 from bot.ports import Tree
-from bot.recipe.files.document import Document, value
+from bot.recipe.files.document import Document, Path, value
 from bot.recipe.homes import Gathered, Home, gather, opened
 
 __all__ = ["Home", "Shelf", "matches"]
@@ -72,6 +72,10 @@ class Shelf:
     def broken(self, layout: Layout) -> dict[str, BadInput]:
         """The files that the layout names and nobody can read, with what is wrong; their recipes are missing."""
         return dict(self._gathered(layout).broken)
+
+    def places(self, layout: Layout, file: str) -> tuple[tuple[int, Path], ...]:
+        """Where in a file recipes stand, also those that cannot be told apart: number of the document, and path."""
+        return tuple(self._gathered(layout).places.get(file, ()))
 
     def faults(self, layout: Layout) -> tuple[BadInput, ...]:
         """Why recipes are missing: files that cannot be read, and names that stand twice."""

@@ -130,7 +130,9 @@ class TestAnImageInParts:
     @pytest.mark.parametrize(("text", "to", "said"), [
         (f"image: {{repository: {VLLM}, tag: 1.20}}\n", f"{VLLM}:v2", "values.yaml:1: image.tag: image.tag is no text: put it in quotes"),
         (f"image: {{repository: {VLLM}, tag: v1}}\n", f"{VLLM}:v2@sha256:{'b' * 64}", "does not fit <image.repository>:<image.tag>"),
-        (f"image: {{repository: {VLLM}, tag: v1, digest: 'sha256:{'a' * 64}'}}\n", f"{VLLM}:v2", "does not fit"),
+        (f"image: {{repository: {VLLM}, tag: v1, digest: 'sha256:{'a' * 64}'}}\n", f"{VLLM}@sha256:{'b' * 64}", "does not fit"),
+        (f"image: {{repository: {VLLM}}}\n", f"{VLLM}:v2", "does not fit <image.repository>"),
+        (f"image:\n  repository: {VLLM}\n  tag: v1\n  digest:\n", f"{VLLM}:v2@sha256:{'b' * 64}", "does not fit"),
         (f"image: {{repository: {VLLM}, tag: v1, tag: v2}}\n", f"{VLLM}:v3", "values.yaml:1: tag: this key stands twice"),
         ("image: {tag: v1}\n", f"{VLLM}:v2", "chat: this recipe names no image"),
     ])
@@ -138,6 +140,58 @@ class TestAnImageInParts:
         with pytest.raises((BadInput, Refusal)) as caught:
             moved(files(values_yaml=text), layout(self.HELM), "chat", to)
         assert said in str(caught.value)
+
+
+class TestAPartThatIsEmpty:
+    """`digest: ""` is how charts write that there is none: it is the place of one."""
+
+    HELM = TestAnImageInParts.HELM
+    PINNED = f"image: {{repository: {VLLM}, tag: v1, digest: 'sha256:{'a' * 64}'}}\n"
+    EMPTY = PINNED.replace(f"sha256:{'a' * 64}", "")
+
+    @pytest.mark.parametrize(("text", "to", "made"), [
+        (EMPTY, f"{VLLM}:v2@sha256:{'a' * 64}", PINNED.replace("v1", "v2")),
+        (PINNED, f"{VLLM}:v2", EMPTY.replace("v1", "v2")),
+        (PINNED.replace("'", ""), f"{VLLM}:v2", EMPTY.replace("v1", "v2")),
+        (EMPTY.replace("''", "~"), f"{VLLM}:v1@sha256:{'a' * 64}", PINNED.replace("'", "")),
+        (EMPTY.replace("''", "null"), f"{VLLM}:v2", EMPTY.replace("v1", "v2").replace("''", "null")),
+        (f"image: {{registry: '', repository: {VLLM}, tag: v1}}\n", "ghcr.io/a/b:v2", "image: {registry: 'ghcr.io', repository: a/b, tag: v2}\n"),
+        (f"image: {{registry: '', repository: {VLLM}, tag: v1}}\n", "a/b:v2", "image: {registry: '', repository: a/b, tag: v2}\n"),
+        ("image: {registry: '', repository: ghcr.io/a/b, tag: v1}\n", "ghcr.io/a/b:v2", "image: {registry: '', repository: ghcr.io/a/b, tag: v2}\n"),
+        (f"image: {{repository: {VLLM}, tag: ''}}\n", f"{VLLM}:v2", f"image: {{repository: {VLLM}, tag: 'v2'}}\n"),
+        (f"image: {{repository: {VLLM}, tag: 'v1@sha256:{'a' * 64}'}}\n", f"{VLLM}:v2", f"image: {{repository: {VLLM}, tag: 'v2'}}\n"),
+    ])
+    def test_is_filled_in_and_emptied_as_the_image_has_it(self, text: str, to: str, made: str) -> None:
+        assert moved(files(values_yaml=text), layout(self.HELM, allow=""), "chat", to).files["values.yaml"].decode() == made
+
+    def test_is_no_site_while_it_stays_empty(self) -> None:
+        made = moved(files(values_yaml=self.EMPTY), layout(self.HELM), "chat", f"{VLLM}:v2")
+        assert [site.path for site in made.sites] == ["image.repository", "image.tag"]
+
+
+class TestAValueThatIsNoImage:
+    @pytest.mark.parametrize(("value", "kind"), [("3", "a number"), ("1.20", "a number"), ("no", "a truth value"), ("2024-01-02", "a date"), ("=", "no text")])
+    def test_for_its_type_is_told_with_its_line(self, value: str, kind: str) -> None:
+        with pytest.raises(BadInput, match=rf"a\.yaml:2: image: image is {kind}: put it in quotes"):
+            moved(files(a_yaml=f"name: a\nimage: {value}\n"), layout("{files: a.yaml}"), "a", f"{VLLM}:v2")
+
+    @pytest.mark.parametrize("value", ["", "null", "~", "''"])
+    def test_for_it_says_nothing_is_none(self, value: str) -> None:
+        with pytest.raises(BadInput, match="this recipe names no image"):
+            moved(files(a_yaml=f"name: a\nimage: {value}\n"), layout("{files: a.yaml}"), "a", f"{VLLM}:v2")
+
+    @pytest.mark.parametrize(("text", "path"), [
+        (f"image: {{repository: {VLLM}, tag: v1}}\n", ".image.tag"), (f"image: {{repository: {VLLM}, tag: ''}}\n", ".image.repository"),
+        (f"images: [{{name: x, newName: {VLLM}, newTag: v1}}]\n", ".images.*.newTag"), (f"{{repository: {VLLM}, digest: x}}\n", ".digest"),
+    ])
+    def test_for_it_is_but_a_part_of_one_takes_no_whole(self, text: str, path: str) -> None:
+        with pytest.raises(BadInput, match=r"a\.yaml:1: .* is a part of the image that .* holds: name that mapping in the layout"):
+            moved(files(a_yaml=text), layout(f"{{files: a.yaml, key: chat, image: ['{path}']}}"), "chat", f"{VLLM}:v2")
+
+    def test_in_part_may_be_a_whole_one(self) -> None:
+        found = layout("{files: a.yaml, key: chat, image: [.image.repository]}")
+        assert after(files(a_yaml=f"image: {{repository: '{VLLM}:v1'}}\n"), found, "chat", f"{VLLM}:v2") == {
+            "a.yaml": f"image: {{repository: '{VLLM}:v2'}}\n"}
 
 
 class TestFilesThatBelongToRecipes:

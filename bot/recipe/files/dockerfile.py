@@ -121,7 +121,8 @@ class Dockerfile(Document):
         rest, at = "", 0
         for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.start):
             mark = [yaml.Mark(self.file, place, self.line(place) - 1, 0, None, None) for place in (leaf.start, leaf.end)]
-            node = yaml.ScalarNode(_STR, leaf.text, *mark)
+            # As if in quotes: what YAML would take for a number is text here.
+            node = yaml.ScalarNode(_STR, leaf.text, *mark, style='"')
             sections[str(leaf.steps[0])].append((yaml.ScalarNode(_STR, str(leaf.steps[1]), *mark), node))
             rest += f"{self.text[at:leaf.start]}\0{'.'.join(map(str, leaf.steps))}\0"
             at = leaf.end

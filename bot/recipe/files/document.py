@@ -110,7 +110,11 @@ class Document:
         hits = self.find(path, document=document)
         if double := next((self.doubles[id(hit.node)] for hit in hits if id(hit.node) in self.doubles), None):
             raise double
-        return [named for hit in hits for named in images_of(hit, self.file)]
+        return [named for hit in hits for named in images_of(hit, self.fault)]
+
+    def fault(self, hit: Hit, reason: str, hint: str) -> BadInput:
+        """What is wrong at a place, with its line."""
+        return BadInput(reason, hint, file=self.file, line=self.line(hit.node.start_mark.index), key=show(hit.steps))
 
     def many(self, path: str) -> bool:
         """Whether a path may lead to several places, so that what it finds need not all be meant."""
@@ -157,7 +161,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         self._depth += 1
         self._count += 1
         if self._depth > MAX_DEPTH or self._count > MAX_NODES:
-            raise _TooMuch(parent.start_mark.line + 1 if parent else None)
+            raise _TooMuch(parent.start_mark if parent else None)
 
     def ascend_resolver(self) -> None:
         self._depth -= 1
@@ -169,9 +173,9 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
 
 class _TooMuch(ValueError):
-    def __init__(self, line: int | None) -> None:
+    def __init__(self, mark: yaml.Mark | None) -> None:
         super().__init__("nested too deeply or too large")
-        self.line = line
+        self.mark = mark
 
 
 @lru_cache(maxsize=1 << 14)
@@ -186,18 +190,22 @@ def _compose(text: str, file: str) -> Iterator[yaml.Node]:
         while loader.check_node():
             yield loader.get_node()
     except _TooMuch as error:
-        raise BadInput(str(error), "flatten or split it", file=file, line=error.line) from None
+        raise BadInput(str(error), "flatten or split it", file=file, line=_line(text, error.mark)) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise _not_yaml(error, file) from None
+        raise _not_yaml(error, text, file) from None
     finally:
         loader.dispose()
 
 
-def _not_yaml(error: Exception, file: str) -> BadInput:
+def _line(text: str, mark: yaml.Mark | None) -> int | None:
+    """A mark's line as editors and git count: YAML ends one at U+0085 and U+2028 too."""
+    return text.count("\n", 0, mark.index) + 1 if mark else None
+
+
+def _not_yaml(error: Exception, text: str, file: str) -> BadInput:
     if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark or error.context_mark
-        return BadInput(f"not YAML: {error.problem or error.context}", "mend the line", file=file,
-                        line=mark.line + 1 if mark else None)
+        line = _line(text, error.problem_mark or error.context_mark)
+        return BadInput(f"not YAML: {error.problem or error.context}", "mend the line", file=file, line=line)
     return BadInput(f"not YAML: {str(error).splitlines()[0]}", "mend it", file=file)
 
 

@@ -9,26 +9,30 @@ from typing import Any
 import yaml
 
 from bot.errors import BadInput
-from bot.recipe.files.document import Document, Path, value
+from bot.recipe.files.document import MAX_NODES, Document, Path, value
 
 GONE = object()
 # Behind a word `&` is text: `TP & EP` and `?a=1&b=2` stand in comments of real files.
 _ANCHOR = re.compile(r"(?<!\w)&[\w-]")
 _MARKER = re.compile(r"(?:^|[\r\n\x85\u2028\u2029])(?:---|\.{3})")
 _STR = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
+_MAX_BASES = 500
+Names = frozenset[tuple[str, str]]
 Goals = Mapping[tuple[int, Path], Any]
 
 
-def says(source: Document, made: str, goals: Goals, *, added: bool = False) -> bool:
+def says(source: Document, made: str, goals: Goals, *, added: bool = False, may: Goals | None = None) -> bool:
     """True when `made` differs in meaning from `source` at the goals (document, path) alone, and there says each goal.
 
-    An alias counts at every place it is used, so an edit that reaches a second place through one is seen. `added`
-    goals are keys that were absent before; the goal GONE is a key or item that is absent now.
+    An alias counts at every place it is used, so an edit that reaches a second place through one is seen; a key that a merge
+    brings and its mapping has itself is read by nobody. `added` goals are keys that were absent before; the goal GONE is a key
+    or item that is absent now; `may` are places that may say theirs or what they said.
     """
     part = _part(source, made, goals)
-    if part is not None and _says(source, *part, goals, added):
+    if part is not None and _says(source, *part, goals, added, {}):
         return True
-    return _says(source, source.roots, made, goals, added)
+    return _says(source, source.roots, made, goals, added, may or {})
 
 
 def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, ...], str] | None:
@@ -62,18 +66,21 @@ def _part(source: Document, made: str, goals: Goals) -> tuple[tuple[yaml.Node, .
     return (yaml.MappingNode("tag:yaml.org,2002:map", root.value[held[0]:held[-1] + 1]),), text
 
 
-def _says(source: Document, before: Sequence[yaml.Node], made: str, goals: Goals, added: bool) -> bool:
+def _says(source: Document, before: Sequence[yaml.Node], made: str, goals: Goals, added: bool, may: Goals) -> bool:
     try:
         after = source.again(made)
         if len(after.roots) != len(before):
             return False
         found = {place: _met(source, after, *place, goal, added) for place, goal in goals.items()}
+        free = {place: _met(source, after, *place, goal, added) for place, goal in may.items()}
     except BadInput:
         return False
     if any(leaf is None for leaf in found.values()):
         return False
-    return all(_same(old, new, {path: leaf for (at, path), leaf in found.items() if at == index})
-               for index, (old, new) in enumerate(zip(before, after.roots, strict=True)))
+    found = {**{place: leaf for place, leaf in free.items() if leaf is not None}, **found}
+    sides = [(old, new, {path: leaf for (at, path), leaf in found.items() if at == index})
+             for index, (old, new) in enumerate(zip(before, after.roots, strict=True))]
+    return all(_same(*side, False) or ("<<" in source.text and _same(*side, True)) for side in sides)
 
 
 def _met(source: Document, after: Document, index: int, path: Path, goal: Any, added: bool) -> Any:
@@ -94,15 +101,17 @@ def _met(source: Document, after: Document, index: int, path: Path, goal: Any, a
     return node if type(said) is type(goal) and said == goal else None
 
 
-def _same(old: yaml.Node, new: yaml.Node, leaves: Mapping[Path, Any]) -> bool:
+def _same(old: yaml.Node, new: yaml.Node, leaves: Mapping[Path, Any], merging: bool) -> bool:
     """Whether both mean the same but for `leaves`, by path below `old`: a node of `new` that was met, or GONE.
 
-    Both are walked together; two collections met once, through an anchor, are not compared again.
+    Both are walked together; two collections met once, through an anchor, are not compared again. With `merging`, what a merge
+    brings for nobody to read may differ.
     """
-    seen: set[tuple[int, int]] = set()
-    stack: list[tuple[yaml.Node, yaml.Node, Mapping[Path, Any]]] = [(old, new, leaves)]
+    seen: set[tuple[int, int, Names | None]] = set()
+    stack: list[tuple[yaml.Node, yaml.Node, Mapping[Path, Any], Names | None]] = [(old, new, leaves, None)]
+    weight = 0
     while stack:
-        old, new, leaves = stack.pop()
+        old, new, leaves, hidden = stack.pop()
         if () in leaves:
             if leaves[()] is not new:
                 return False
@@ -112,27 +121,65 @@ def _same(old: yaml.Node, new: yaml.Node, leaves: Mapping[Path, Any]) -> bool:
         if isinstance(old, yaml.ScalarNode):
             if old.value != new.value:
                 return False
-        elif leaves or (id(old), id(new)) not in seen:
+        elif leaves or (id(old), id(new), hidden) not in seen:
             if not leaves:
-                seen.add((id(old), id(new)))
-            first, second = _items(old, leaves), _items(new, {})
-            if [name for name, _, _ in first] != [name for name, _, _ in second]:
+                seen.add((id(old), id(new), hidden))
+            first, second = _items(old, leaves, _shown(hidden, leaves)), _items(new, {}, _shown(hidden, leaves))
+            covers = _covers(old, [child for _, child, _ in first], hidden) if merging else [None] * len(first)
+            weight += sum(1 + len(cover or ()) for cover in covers) if merging else 0
+            if [item[0] for item in first] != [item[0] for item in second] or weight > MAX_NODES:
                 return False
-            stack += [(one, other, below) for (_, one, below), (_, other, _) in zip(first, second, strict=True)]
+            stack += [(one, other, below, cover)
+                      for (_, one, below), (_, other, _), cover in zip(first, second, covers, strict=True)]
     return True
 
 
-def _items(node: yaml.Node, leaves: Mapping[Path, Any]) -> list[tuple[Any, yaml.Node, Mapping[Path, Any]]]:
-    """What a collection holds, in order: name, node, and the leaves below it. GONE is left out, a key that joins is last."""
+def _items(node: yaml.Node, leaves: Mapping[Path, Any], hidden: Names) -> list[tuple[Any, yaml.Node, Mapping[Path, Any]]]:
+    """What a collection holds, in order: name, node, and the leaves below it. GONE is left out, and what is hidden; a key that
+    joins is last."""
     if isinstance(node, yaml.SequenceNode):
         return [(None, child, _below(leaves, at)) for at, child in enumerate(node.value) if leaves.get((at,)) is not GONE]
     items = [((key.tag, key.value), child, _below(leaves, key.value)) for key, child in node.value
-             if leaves.get((key.value,)) is not GONE]
+             if leaves.get((key.value,)) is not GONE and (key.tag, key.value) not in hidden]
     if leaves:
         present = {key.value for key, _ in node.value}
         items += [((_STR, path[0]), leaf, {(): leaf}) for path, leaf in leaves.items()
                   if len(path) == 1 and path[0] not in present and leaf is not GONE]
     return items
+
+
+def _shown(hidden: Names | None, leaves: Mapping[Path, Any]) -> Names:
+    """The hidden names but for those that a path of a goal leads through."""
+    return frozenset(name for name in hidden or () if all(path[0] != name[1] for path in leaves))
+
+
+def _covers(node: yaml.Node, children: Sequence[yaml.Node], hidden: Names | None) -> list[Names | None]:
+    """The names that are hidden in each of the children: a merge brings no key that its mapping has, and of `<<: [*a, *b]` the
+    first that has a key tells it. None where nothing merges."""
+    if isinstance(node, yaml.SequenceNode):
+        made: list[Names | None] = []
+        for child in children:
+            made.append(hidden)
+            hidden = None if hidden is None else hidden | _names(child)
+        return made
+    bases = {id(child) for key, child in node.value if key.tag == _MERGE}
+    own = (hidden or frozenset()).union((key.tag, key.value) for key, _ in node.value if key.tag != _MERGE) if bases else None
+    return [own if id(child) in bases else None for child in children]
+
+
+def _names(node: yaml.Node) -> Names:
+    """The keys of a mapping, with those that it merges; of very many bases the first ones', so that less counts as hidden."""
+    found: set[tuple[str, str]] = set()
+    seen: set[int] = set()
+    stack = [node]
+    while stack and len(seen) < _MAX_BASES:
+        node = stack.pop()
+        if isinstance(node, yaml.MappingNode) and id(node) not in seen:
+            seen.add(id(node))
+            found.update((key.tag, key.value) for key, _ in node.value if key.tag != _MERGE)
+            merged = [child for key, child in node.value if key.tag == _MERGE]
+            stack += [part for child in merged for part in (child.value if isinstance(child, yaml.SequenceNode) else [child])]
+    return frozenset(found)
 
 
 def _below(leaves: Mapping[Path, Any], step: str | int) -> dict[Path, Any]:

@@ -8,8 +8,9 @@ that is no piece never moves, and where two ways of filling them in exist neithe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Literal
 
 import yaml
 from msgspec import Struct
@@ -19,15 +20,20 @@ from bot.images import reference
 from bot.layout.paths import Path, show
 
 MAX_PARTS = 4  # each multiplies the ways in which a text may fall apart, above all where nothing stands between two
-_TEXT = "tag:yaml.org,2002:str"
+_TEXT, _NULL, _OURS = "tag:yaml.org,2002:str", "tag:yaml.org,2002:null", "tag:yaml.org,2002:"
+_KINDS = {"int": "a number", "float": "a number", "bool": "a truth value", "timestamp": "a date"}
 _TAG = r"[A-Za-z0-9_.-]+"
 _DIGEST = r"sha256:[0-9a-f]{64}"
 _HOST = r"(?:localhost|[A-Za-z0-9-]+[.:][A-Za-z0-9.:-]+)"
 _NAME = r"[A-Za-z0-9._/:#-]+"
 # What a piece may hold, by the parts of a reference that it covers today.
 _HOLDS = {"n": _NAME, "t": _TAG, "d": _DIGEST, "nt": r"[^@]+", "td": rf"{_TAG}(?:@{_DIGEST})?", "ntd": r".+"}
-# The keys that hold an image in pieces: host, name, tag, digest. The first of a pair that is there counts.
-_SPLITS = ((("registry",), ("repository",), ("tag",), ("digest",)), ((), ("newName", "name"), ("newTag",), ("digest",)))
+Part = Literal["host", "name", "tag", "digest"]
+_MARKS: dict[Part, str] = {"host": "", "name": "/", "tag": ":", "digest": "@"}
+# The keys that hold an image in parts. The first of a pair that is there counts.
+_SPLITS: tuple[dict[Part, tuple[str, ...]], ...] = (
+    {"host": ("registry",), "name": ("repository",), "tag": ("tag",), "digest": ("digest",)},
+    {"name": ("newName", "name"), "tag": ("newTag",), "digest": ("digest",)})
 _ELSEWHERE = re.compile(r"\$[({]|\{\{|\$[A-Za-z_]")
 
 
@@ -40,15 +46,21 @@ class Hit(Struct, frozen=True):
     parent: yaml.Node | None = None
 
 
+# A place and what is wrong there, as the file that knows its lines tells it.
+Fault = Callable[[Hit, str, str], BadInput]
+
+
 class Named(Struct, frozen=True):
     """An image, where it is told (`hit`), and its pieces in order: text that stays, and the scalars that hold the rest.
 
-    `bound` says why the pieces cannot be filled in with another image, where that is known; else it is empty.
+    `bound` says why the pieces cannot be filled in with another image, where that is known; else it is empty. `split` are the
+    places of a mapping that holds an image in parts, by what each holds, also those that are empty.
     """
 
     hit: Hit
     pieces: tuple[str | Hit, ...]
     bound: str = ""
+    split: dict[Part, Hit] | None = None
 
     @property
     def text(self) -> str:
@@ -57,24 +69,29 @@ class Named(Struct, frozen=True):
     @property
     def whole(self) -> bool:
         """Whether one scalar holds all of it."""
-        return len(self.pieces) == 1 and bool(self.parts)
+        return self.split is None and len(self.pieces) == 1 and bool(self.parts)
 
     @property
     def parts(self) -> tuple[Hit, ...]:
         """The scalars that an edit would change, each once."""
-        return tuple({piece.steps: piece for piece in self.pieces if isinstance(piece, Hit)}.values())
+        pieces = self.pieces if self.split is None else self.split.values()
+        return tuple({piece.steps: piece for piece in pieces if isinstance(piece, Hit)}.values())
 
     def fill(self, image: str, place: str) -> dict[Path, str]:
-        """What each scalar says once the whole, told as standing at `place`, says `image`. Refusal where it does not fit, or
-        fits in two ways."""
+        """What each scalar says once the whole, told as standing at `place`, says `image`; an empty one that stays so is left
+        out. Refusal where it does not fit, or fits in two ways."""
         if self.bound:
             raise Refusal(self.bound, "give each image a text of its own, or edit it by hand")
         if self.whole:
             return {self.parts[0].steps: image}
-        if len(self.parts) > MAX_PARTS or any(isinstance(one, Hit) and isinstance(two, Hit) for one, two in pairwise(self.pieces)):
+        if self.split is not None:
+            ways = [_parted(self, self.split, image)] * 2
+        elif len(self.parts) > MAX_PARTS or any(
+                isinstance(one, Hit) and isinstance(two, Hit) for one, two in pairwise(self.pieces)):
             raise Refusal(f"{place}: {self.text} is pieced together too finely", "write it in fewer parts, or edit it by hand")
-        spelt = next((text for text in (image, _spelt_out(image)) if _filled(self, text, "")), image)
-        ways = [_filled(self, spelt, lazy) for lazy in ("", "?")]
+        else:
+            spelt = next((text for text in (image, _spelt_out(image)) if _filled(self, text, "")), image)
+            ways = [_filled(self, spelt, lazy) for lazy in ("", "?")]
         if ways[0] is None or ways[0] != ways[1]:
             shape = "".join(piece if isinstance(piece, str) else f"<{show(piece.steps)}>" for piece in self.pieces)
             how = "does not fit" if ways[0] is None else "fits in two ways into"
@@ -82,20 +99,35 @@ class Named(Struct, frozen=True):
         return ways[0]
 
 
-def images_of(hit: Hit, file: str, *, strict: bool = True) -> Iterator[Named]:
-    """The image that a node of YAML holds, none where it holds none. BadInput for one with a part that is no text (a tag that
-    YAML reads as a number), unless it was only met on the way."""
-    if isinstance(hit.node, yaml.ScalarNode):
-        yield Named(hit, (hit,))
-    elif isinstance(hit.node, yaml.MappingNode):
-        held = {key.value: Hit((*hit.steps, key.value), node, key, hit.node) for key, node in hit.node.value}
-        split = next((split for split in _SPLITS if any(key in held for key in split[1])), None)
-        if split is not None:
-            try:
-                yield from _split(hit, held, split, file)
-            except BadInput:
-                if strict:
-                    raise
+def images_of(hit: Hit, fault: Fault, *, strict: bool = True) -> Iterator[Named]:
+    """The image that a node of YAML holds, none where it holds none. BadInput (by `fault`) for one that is no text, or has a part
+    that is none (a tag that YAML reads as a number), unless it was only met on the way."""
+    try:
+        if isinstance(hit.node, yaml.MappingNode):
+            yield from _split(hit, fault)
+        elif isinstance(hit.node, yaml.ScalarNode) and hit.node.tag != _NULL:
+            _refuse_number(hit, fault)
+            if strict:
+                _refuse_part(hit, fault)
+            yield Named(hit, (hit,))
+    except BadInput:
+        if strict:
+            raise
+
+
+def _refuse_number(hit: Hit, fault: Fault) -> None:
+    if hit.node.tag != _TEXT and hit.node.tag.startswith(_OURS):
+        kind = _KINDS.get(hit.node.tag.removeprefix(_OURS), "no text")
+        raise fault(hit, f"{show(hit.steps)} is {kind}", "put it in quotes")
+
+
+def _refuse_part(hit: Hit, fault: Fault) -> None:
+    """A whole image in the place of a tag would leave the repository beside it as it was."""
+    whole = Hit(hit.steps[:-1], hit.parent) if isinstance(hit.parent, yaml.MappingNode) else None
+    found = _places(whole) if whole else None
+    if whole and found and len(found) > 1 and any(part.node is hit.node for part in found.values()):
+        raise fault(hit, f"{show(hit.steps)} is a part of the image that {show(whole.steps) or 'this mapping'} holds",
+                    "name that mapping in the layout, not what is inside it")
 
 
 def elsewhere(text: str) -> bool:
@@ -103,24 +135,80 @@ def elsewhere(text: str) -> bool:
     return _ELSEWHERE.search(text) is not None
 
 
-def _split(hit: Hit, held: dict[str, Hit], split: tuple[tuple[str, ...], ...], file: str) -> Iterator[Named]:
+def _places(hit: Hit) -> dict[Part, Hit] | None:
+    """Where a mapping holds each part of an image, empty places too; None where it holds no image in parts."""
+    held = {key.value: Hit((*hit.steps, key.value), node, key, hit.node) for key, node in hit.node.value}
+    split = next((split for split in _SPLITS if any(key in held for key in split["name"])), None)
+    if split is None:
+        return None
+    found: dict[Part, Hit] = {}
+    for part, keys in split.items():
+        there = [held[key] for key in keys if key in held]
+        there.sort(key=_is_empty)
+        if there:
+            found[part] = there[0]
+    return found
+
+
+def _split(hit: Hit, fault: Fault) -> Iterator[Named]:
+    found = _places(hit)
+    if found is None or _is_empty(found["name"]):
+        return
     pieces: list[str | Hit] = []
-    for mark, keys in zip(("", "/", ":", "@"), split, strict=True):
-        part = next((held[key] for key in keys if key in held and _filled_in(held[key])), None)
-        if part is None:
-            continue
-        if not isinstance(part.node, yaml.ScalarNode) or part.node.tag != _TEXT:
-            raise BadInput(f"{show(part.steps)} is no text", "put it in quotes", file=file,
-                           line=part.node.start_mark.line + 1, key=show(part.steps))
-        # Kustomize finds an image by its `name`, so that text is a selector and stays.
-        pieces += [mark] if pieces else []
-        pieces.append(part.node.value if part.steps[-1] == "name" else part)
-    if any(key in held and _filled_in(held[key]) for key in split[1]) and any(isinstance(piece, Hit) for piece in pieces):
-        yield Named(hit, tuple(pieces))
+    for part, mark in _MARKS.items():
+        if part in found and not _is_empty(found[part]):
+            if not isinstance(found[part].node, yaml.ScalarNode) or found[part].node.tag != _TEXT:
+                raise fault(found[part], f"{show(found[part].steps)} is no text", "put it in quotes")
+            pieces += [mark, found[part]] if pieces else [found[part]]
+    # Kustomize finds an image by its `name`, so that text is a selector and stays.
+    if found["name"].steps[-1] == "name":
+        pieces[0] = found["name"].node.value
+    # Behind a bare `digest:` nothing can be put in place of nothing.
+    places = {part: one for part, one in found.items()
+              if one.steps[-1] != "name" and one.node.start_mark.index < one.node.end_mark.index}
+    if places and any(isinstance(piece, Hit) for piece in pieces):
+        yield Named(hit, tuple(pieces), split=places)
 
 
-def _filled_in(part: Hit) -> bool:
-    return not isinstance(part.node, yaml.ScalarNode) or part.node.value not in ("", "null", "~")
+def _is_empty(part: Hit) -> bool:
+    return isinstance(part.node, yaml.ScalarNode) and (part.node.value == "" or part.node.tag == _NULL)
+
+
+def _parted(named: Named, places: dict[Part, Hit], image: str) -> dict[Path, str] | None:
+    """What each part of a split image says; None where one has no place. The digest of another image never stays: its place is
+    emptied. A tag's is not, since a chart puts one of its own there."""
+    new, old = _apart(image), _apart(named.text)
+    said = {part: "" if _is_empty(one) else one.node.value for part, one in places.items()}
+    if said.get("host") or ("host" in places and new["host"] and not old["host"]):
+        new = new if new["host"] else _apart(_spelt_out(image))
+        made = {"host": new["host"], "name": new["path"]}
+    else:
+        made = {"name": new["host"] + new["mark"] + new["path"]}
+    # A part may hold those behind it too: `tag: v1@sha256:...`, `repository: x/y:v1`.
+    for part, mark in (("tag", ":"), ("digest", "@")):
+        inside = next((name for name in ("tag", "name") if name != part and mark in said.get(name, "").rpartition("/")[2]), None)
+        if part in places:
+            made[part] = new[part]
+        elif new[part] and inside:
+            made[inside] += mark + new[part]
+        elif new[part]:
+            return None
+    if "name" not in places:
+        whole = {**old, **{"tag": "", "digest": ""}}
+        if made.pop("name") != "".join(whole[key] for key in ("host", "mark", "path")):
+            return None
+    if any(said.get(part) and not made[part] for part in ("host", "tag") if part in places):
+        return None
+    return {places[part].steps: text for part, text in made.items() if text or said[part]}
+
+
+def _apart(image: str) -> dict[str, str]:
+    """The parts of an image's text as it is written: host, the mark behind it, path, tag, digest."""
+    name, _, digest = image.partition("@")
+    found = re.match(rf"({_HOST})([/#])", name)
+    host, mark = (found[1], found[2]) if found else ("", "")
+    path, _, tag = name[len(host + mark):].partition(":")
+    return {"host": host, "mark": mark, "path": path, "tag": tag, "digest": digest}
 
 
 def _said(piece: str | Hit) -> str:

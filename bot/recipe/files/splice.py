@@ -7,7 +7,7 @@ flux2 4435, updatecli 1198.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import yaml
@@ -17,7 +17,7 @@ from bot.errors import Refusal
 from bot.model.recipe import Site
 from bot.recipe.files import aliases, cut
 from bot.recipe.files.document import Document, Hit, Path, Step, show, steps
-from bot.recipe.files.meaning import GONE, says
+from bot.recipe.files.meaning import GONE, Goals, says
 from bot.recipe.files.tokens import calm, spellings, written
 
 
@@ -51,8 +51,9 @@ def replace(data: bytes, path: str | Sequence[Step], old: str, new: str, *, file
     return rewrite(source, [Change(hit=hit, needle=old, text=new, document=document) for hit in hits])
 
 
-def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
-    """All these scalars in one go, or none of them. The line break that ends a block is the block's, and stays."""
+def rewrite(source: Document, changes: Sequence[Change], recipes: Collection[aliases.Place] | None = None) -> Spliced:
+    """All these scalars in one go, or none of them. The line break that ends a block is the block's, and stays. `recipes` are
+    the places (document, path) of all recipes in the file, where they are known: an anchor outside them may move too."""
     changes = [_inside(change) for change in changes]
     for change in changes:
         if change.hit.node.value.count(change.needle) != 1:
@@ -63,8 +64,9 @@ def rewrite(source: Document, changes: Sequence[Change]) -> Spliced:
     if not moving:
         return Spliced(data=source.data, sites=sites)
     goals = {(change.document, change.hit.steps): change.wanted for change in changes}
+    may = {} if recipes is None else aliases.holders(source, goals, recipes)
     for place in (_value, aliases.own):
-        made = _spelt(source, _spans(source, moving, place), goals)
+        made = _spelt(source, _spans(source, moving, place), goals, may)
         if made is not None:
             return Spliced(data=source.encode(made), sites=sites)
     raise Refusal(f"{source.file}: {show(moving[0].hit.steps)} cannot be edited without touching something else",
@@ -96,20 +98,21 @@ def _spans(source: Document, changes: Sequence[Change], where: Callable[[Documen
     return dict(sorted(made.items()))
 
 
-def _spelt(source: Document, spans: Spans, goals: Mapping[tuple[int, Path], Any]) -> str | None:
+def _spelt(source: Document, spans: Spans, goals: Goals, may: Goals) -> str | None:
     """The text with every place in the spelling that stands there already; in another one only where that alone does not hold:
     a neighbour's need of quotes is no reason to change one's own. None where no spelling holds."""
     made = cut.apply(source.text, [(place, span.texts[0]) for place, span in spans.items()])
-    if says(source, made, goals):
+    if says(source, made, goals, may=may):
         return made
     chosen: list[tuple[tuple[int, int], str]] = []
     for place, span in spans.items():
-        text = next((text for text in span.texts if says(source, cut.apply(source.text, [(place, text)]), span.goals)), None)
+        tried = ((text, cut.apply(source.text, [(place, text)])) for text in span.texts)
+        text = next((text for text, made in tried if says(source, made, span.goals, may=may)), None)
         if text is None:
             return None
         chosen.append((place, text))
     made = cut.apply(source.text, chosen)
-    return made if says(source, made, goals) else None
+    return made if says(source, made, goals, may=may) else None
 
 
 def set_value(data: bytes, path: str | Sequence[Step], new: Any, *, file: str = "", document: int = 0) -> Spliced:
@@ -132,7 +135,7 @@ def set_value(data: bytes, path: str | Sequence[Step], new: Any, *, file: str = 
         start, end = source.span(hit.node)
         texts = list(spellings(source.text[start:end], hit.node.style, quoted[hit.steps]))
         spans.setdefault((start, end), _Span(texts, {})).goals[document, hit.steps] = quoted[hit.steps]
-    made = _spelt(source, spans, {(document, hit.steps): quoted[hit.steps] for hit in hits}) if all(
+    made = _spelt(source, spans, {(document, hit.steps): quoted[hit.steps] for hit in hits}, {}) if all(
         span.texts for span in spans.values()) else None
     if made is not None:
         return Spliced(data=source.encode(made), sites=tuple(_site(source, hit) for hit in hits))
@@ -185,7 +188,7 @@ def _spellings(source: Document, change: Change) -> list[str]:
     raw = source.text[start:end]
     # A block begins on the next line: what stands behind its `|` is a comment.
     head = raw.index("\n") if change.hit.node.style in ("|", ">") else 0
-    as_it_is = raw.count(change.needle, head) == 1 and calm(change.text)
+    as_it_is = raw.count(change.needle, head) == 1 and calm(change.text, change.hit.node.style)
     first = [raw[:head] + raw[head:].replace(change.needle, change.text)] if as_it_is else []
     found = [*first, *spellings(raw, change.hit.node.style, change.wanted)]
     if not found:

@@ -9,6 +9,12 @@ from typing import Any
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _WORDS = {True: "true", False: "false", None: "null"}
+# What some reader takes for something else than text: YAML 1.1 (PyYAML, Ruby) and 1.2 (Go, JavaScript) differ, and a tag may be
+# made of digits and an `e` by chance: 12e5678 is the short name of a commit, and infinite to a chart.
+_OTHERWISE = re.compile(
+    r"|~|null|true|false|yes|no|on|off|y|n|=|<<|\.nan|[-+]?\.inf"
+    r"|[-+]?(?:0[box][0-9a-f]+|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:e[-+]?[0-9]+)?)"
+    r"|[-+]?[0-9]+(?::[0-9]{1,2})+(?:\.[0-9]*)?|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[t \t].*)?", re.IGNORECASE)
 
 
 def spellings(raw: str, style: str | None, new: Any) -> Iterator[str]:
@@ -25,10 +31,15 @@ def spellings(raw: str, style: str | None, new: Any) -> Iterator[str]:
         yield prefix + spell(new)
 
 
-def calm(text: str) -> bool:
-    """Whether no reader stumbles over the text without quotes for its letters alone: PyYAML's two readers think differently
-    of `{a: 0?}`, and a guest's programs use the slower one."""
-    return text.isprintable() and "?" not in text
+def calm(text: str, style: str | None = None) -> bool:
+    """Whether every reader takes the text as it stands, without quotes or in those of a `style`: PyYAML's two readers think
+    differently of `{a: 0?}`, and a guest's programs use the slower one."""
+    return text.isprintable() and "?" not in text and bool(style or not otherwise(text))
+
+
+def otherwise(text: str) -> bool:
+    """Whether a reader of YAML 1.1 or 1.2 takes the plain text for a number, a truth value, a date, a sign or nothing."""
+    return _OTHERWISE.fullmatch(text.replace("_", "")) is not None
 
 
 def written(new: Any) -> str:

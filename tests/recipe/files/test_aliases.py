@@ -67,6 +67,55 @@ class TestAllThatShareAValue:
         assert moved(tree, "k1", "k3") == TEXT.replace("*img", NEW)
 
 
+SERVICES = load('version: 1\nrecipes: [{files: m.yaml, key: ".services.*"}]\n')
+HOLDER = f"x-llm: &c {{image: {OLD}, tty: true}}\nservices:\n  a: {{<<: *c}}\n  b:\n    <<: *c\n    x: 1\n"
+
+
+def of_services(make_tree: Any, text: str, *keys: str) -> str:
+    tree = make_tree({"m.yaml": text.encode()})
+    made = edit.move(tree, SERVICES, keys, NEW)
+    assert proved(tree, SERVICES, keys, made)[1] is None
+    assert edit.move(tree.after(made.files), SERVICES, keys, OLD).files == {"m.yaml": text.encode()}
+    return made.files["m.yaml"].decode()
+
+
+class TestAnAnchorOutsideTheRecipes:
+    """`x-llm: &c {image: ...}` above the services is no recipe: the refusal told people to name what could not be named."""
+
+    @pytest.mark.parametrize("text", [
+        HOLDER, HOLDER + "  d: {<<: *c, image: x/y:1}\n", HOLDER + "  d: {image: x/y:1, <<: [*c]}\n",
+        "x-other: &o {image: x/y:1}\n" + HOLDER + "  d: {<<: [*o, *c]}\n",
+        f"x-i: &i {OLD}\nservices:\n  a: {{image: *i}}\n  b: {{image: *i}}\n",
+        f"x-a: &a {{image: {OLD}}}\nx-b: &b {{<<: *a, cmd: y}}\nservices:\n  a: {{<<: *b}}\n  b: {{<<: *a}}\n",
+        f"x-a: [&a {{image: {OLD}}}]\nservices: {{a: {{<<: *a}}, b: {{<<: [*a]}}}}\n",
+    ])
+    def test_moves_with_all_recipes_that_use_it(self, make_tree: Any, text: str) -> None:
+        assert of_services(make_tree, text, "a", "b") == text.replace(OLD, NEW)
+
+    @pytest.mark.parametrize(("text", "keys"), [
+        (HOLDER, ("a",)), (HOLDER + "other: {<<: *c}\n", ("a", "b")), (HOLDER + "other: [*c]\n", ("a", "b")),
+        ("x-other: &o {image: x/y:1}\n" + HOLDER + "  d: {<<: [*c, *o]}\n", ("a", "b")),
+        (HOLDER + "  d: {<<: *c, Image: x/y:1}\n", ("a", "b")), (HOLDER + "  d: {c: *c, image: x/y:1}\n", ("a", "b")),
+        (HOLDER.replace("a: {<<: *c}", "a: {<<: *c, old: *c}"), ("a", "b")),
+    ])
+    def test_stays_where_somebody_else_reads_it(self, make_tree: Any, text: str, keys: tuple[str, ...]) -> None:
+        with pytest.raises(Refusal, match="an alias shares this value"):
+            of_services(make_tree, text, *keys)
+
+    def test_stays_where_the_recipes_use_its_value_by_aliases_of_their_own(self, make_tree: Any) -> None:
+        text = f"x-i: &i {OLD}\nservices:\n  a: {{image: *i}}\n  b: {{image: *i}}\nother: *i\n"
+        alone = edit.move(make_tree({"m.yaml": text.encode()}), SERVICES, ["a"], NEW).files["m.yaml"].decode()
+        assert alone == text.replace("a: {image: *i}", f"a: {{image: {NEW}}}")
+        made = edit.move(make_tree({"m.yaml": text.encode()}), SERVICES, ["a", "b"], NEW).files["m.yaml"].decode()
+        assert made == text.replace("image: *i", f"image: {NEW}")
+
+    def test_costs_no_time_where_everything_merges_everything(self, make_tree: Any) -> None:
+        chain = "".join(f"k{n}: &k{n} {{<<: [*k{n - 1}, *k{n - 1}], m{n}: 1}}\n" for n in range(1, 400))
+        text = f"k0: &k0 {{image: {OLD}}}\n{chain}services:\n  a: {{<<: *k0}}\nother: {{<<: *k0}}\n"
+        with pytest.raises(Refusal, match="an alias shares this value"):
+            of_services(make_tree, text, "a")
+
+
 class TestMerging:
     @pytest.mark.parametrize(("text", "path", "said"), [
         ("b: &b {i: 1}\nk: {<<: *b}\n", ".k.i", "1"), ("b: &b {i: 1}\nk: {<<: *b, i: 2}\n", ".k.i", "2"),

@@ -35,6 +35,12 @@ def images(text: str, *paths: str) -> list[str]:
     return [named.text for path in paths or document.usual for named in document.images(path)]
 
 
+class TestATagThatYamlWouldReadOtherwise:
+    @pytest.mark.parametrize("tag", ["1e5", "1.20", "12e5678"])
+    def test_gets_no_quotes_where_everything_is_text(self, tag: str) -> None:
+        assert moved("ARG TAG=v1\nFROM vllm/vllm-openai:$TAG\n", to=f"vllm/vllm-openai:{tag}") == f"ARG TAG={tag}\nFROM vllm/vllm-openai:$TAG\n".encode()
+
+
 class TestAFileIsOne:
     @pytest.mark.parametrize(("path", "is_one"), [
         ("Dockerfile", True), ("a/b/Dockerfile.cuda", True), ("docker/serving.Dockerfile", True), ("x.dockerfile", True),

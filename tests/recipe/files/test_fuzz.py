@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -64,7 +65,26 @@ FORMS = ["a: {}\n", "a: '{}'\n", 'a: "{}"\n', "{{a: {}, b: 1}}\n", "[{{b: 1}}, {
          "? a\n: {}\n", "a:\n  {}\n", "a: >-\n  {}\nb: 1\n", "a: |-\n  {}\n"]
 
 
+# What YAML 1.1 or 1.2 says it is, by the types in their specifications; PyYAML knows but a part of either.
+OTHERWISE = ["12e5678", "1e5", "1E5", "-1e-5", "0o17", "0O17", "y", "n", "Y", "N", "Yes", "off", "TRUE", "0b1", "1_0", ".5", "+1", "-0x1F", "1.", "1._0",
+             ".inf", "-.INF", ".NaN", "~", "null", "Null", "=", "<<", "", "010", "1:30", "1:30:45.5", "2024-1-2", "2024-01-02T03", "1234567", "0.20"]
+
+
 class TestWhatCannotStandPlain:
+    @pytest.mark.parametrize("text", OTHERWISE)
+    def test_for_any_reader_is_quoted(self, text: str) -> None:
+        """A chart's reader is Go's: the short name of a commit that is digits and one e was infinite there."""
+        assert splice.replace(b"a: old # c\n", "a", "old", text).data == f"a: '{text}' # c\n".encode()
+        assert splice.replace(b"{a: old}\n", "a", "old", text).data == f"{{a: '{text}'}}\n".encode()
+
+    @pytest.mark.parametrize("text", ["v1", "1.2.3", "1e", "e5", "0x", "12e5678f", "12e5678-cu130", "nightly", "yes-1", "2024-01-02-x", "0.20.0rc1", "latest"])
+    def test_is_no_text_that_all_read_alike(self, text: str) -> None:
+        assert splice.replace(b"a: old # c\n", "a", "old", text).data == f"a: {text} # c\n".encode()
+
+    @pytest.mark.parametrize("form", ["a: |-\n  {}\n", "a: '{}'\n", 'a: "{}"\n'])
+    def test_stands_where_everything_is_text(self, form: str) -> None:
+        assert splice.replace(form.format("old").encode(), "a", "old", "1e5").data == form.format("1e5").encode()
+
     @given(form=st.sampled_from(FORMS), text=st.one_of(st.sampled_from(TRAPS), st.text(st.characters(exclude_categories=("Cs",)))))
     @example(form=FORMS[0], text="\uffff")
     @example(form=FORMS[-2], text="\n")

@@ -85,6 +85,8 @@ class TestRefusingBrokenInput:
         (b"image: &a [*a]\n", "itself", 1),
         (b"a: " + b"[" * 80 + b"]" * 80 + b"\n", "nested", 1),
         (b"image: x\x07y\n", "not YAML", None),
+        ("image: x # \x85 \u2028 \u2029\n# \x85\na: ]\n".encode(), "not YAML", 3),
+        (("# \x85\na: " + "[" * 90 + "\n").encode(), "nested too deeply", 2),
     ])
     def test_names_the_file_and_the_line(self, data: bytes, word: str, line: int | None) -> None:
         with pytest.raises(BadInput, match=word) as caught:
@@ -94,12 +96,12 @@ class TestRefusingBrokenInput:
     def test_bears_a_double_key_far_from_the_path(self) -> None:
         """A recipe of the snapshot has one (compilation-config), and its image must still move."""
         data = b"deep:\n  a: 1\n  a: 2\nimage: x\n"
-        assert splice.replace(data, "image", "x", "y").data == b"deep:\n  a: 1\n  a: 2\nimage: y\n"
+        assert splice.replace(data, "image", "x", "z").data == b"deep:\n  a: 1\n  a: 2\nimage: z\n"
 
     def test_many_aliases_cost_no_time(self) -> None:
         levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 20))
         data = f"a0: &a0 [x]\n{levels}image: x\n".encode()
-        assert splice.replace(data, "image", "x", "y").data.endswith(b"image: y\n")
+        assert splice.replace(data, "image", "x", "z").data.endswith(b"image: z\n")
 
 
 class TestDropping:
