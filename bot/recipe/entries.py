@@ -14,7 +14,7 @@ from bot.errors import BadInput
 from bot.layout.records import Changelog
 from bot.recipe.files.document import Document, value
 
-_ADDRESS = re.compile(r"https?://[^\s\"'#]+\Z")
+_ADDRESS = re.compile(r"https?://[][A-Za-z0-9._~/:?&=%+,;@!-]*[A-Za-z0-9/]\Z")
 
 
 def entries(data: bytes, file: str, style: Changelog) -> list[dict[str, Any]]:

@@ -108,7 +108,7 @@ class TestALink:
         if link.isprintable():
             assert changelog.check(b"", TEXT.replace(ENTRY.link.encode(), link.encode()), STYLE)
 
-    @pytest.mark.parametrize("link", ["garbage", "\udcff", "ftp://x/1", "https://a b", "https:/x"])
+    @pytest.mark.parametrize("link", ["garbage", "\udcff", "ftp://x/1", "https://a b", "https:/x", "https://x/\udcff", "https://x/:", "https://x/\u0661", "https://x/#a"])
     def test_is_some_address_where_the_layout_does_not_say(self, link: str) -> None:
         style = replace(STYLE, pull="")
         assert changelog.append(b"", replace(ENTRY, link="https://git.example/o/r/7"), style)
