@@ -93,6 +93,8 @@ def changelog_append(
 ) -> None:
     """One entry at the end of the changelog, as a diff or in place.
 
+    Keys and scenarios are compared with the recipes in --repo; a file of comments only takes its first entry behind them.
+
     Example: bumpbot changelog append --key my-recipe --description "vLLM 0.25.1" --link https://github.com/o/r/pull/7
     """
     from bot.cli import changelog as command
@@ -111,6 +113,10 @@ def changelog_check(
 ) -> None:
     """Whether HEAD only appends to BASE, byte for byte.
 
+    A new entry may hold a placeholder of the layout instead of its link, with --link too: for the preset inferencex this is
+    https://github.com/SemiAnalysisAI/InferenceX/pull/XXX, and a bare XXX is none. A file of comments only, or an empty one, is
+    one without entries and no fault. Flags are true or false, not 0, 1 or a text.
+
     Example: bumpbot changelog check main.yaml head.yaml
 
     Exit: 1 when it does not; each fault is a line.
@@ -125,15 +131,17 @@ def changelog_sync(
     context: Context,
     main: Annotated[Path, typer.Argument(metavar="MAIN", help="the default branch's file as it is now")],
     head: Annotated[Path, typer.Argument(metavar="HEAD", help="the branch's file, with entries of its own")],
+    base: Annotated[Path | None, typer.Option("--base", metavar="FILE", help="the file where the branch left MAIN")] = None,
     write: Annotated[bool, typer.Option("--write", help="write the result over HEAD")] = False,
 ) -> None:
     """MAIN's bytes with HEAD's own entries appended again.
 
     Two branches always conflict at the end of this file; its lines are never merged. An entry in the house's style stays byte for
-    byte as HEAD has it, and a link that MAIN corrected is MAIN's.
+    byte as HEAD has it, and a link that MAIN corrected is MAIN's. HEAD's own are those that are not in --base; without it, the
+    last one and those of its link. An entry of the same keys and link as one of MAIN's is that one.
 
     Example: bumpbot changelog sync main.yaml head.yaml > perf-changelog.yaml
     """
     from bot.cli import changelog as command
 
-    command.sync(context.obj, main, head, write=write)
+    command.sync(context.obj, main, head, base, write=write)

@@ -167,6 +167,11 @@ def _changelog(layout: Layout) -> Iterator[Fault]:
         yield ("changelog", "file"), "no file is named", "give its path"
     if layout.changelog and layout.changelog.pull and "{number}" not in layout.changelog.pull:
         yield ("changelog", "pull"), "has no {number}", "write where the pull request's number goes"
+    known = (*layout.changelog.flags, *layout.changelog.counts) if layout.changelog else ()
+    for at, names in enumerate(layout.changelog.apart if layout.changelog else ()):
+        for name in names:
+            if name not in known:
+                yield ("changelog", "apart", at), f"{name} is neither a flag nor a count", f"known: {', '.join(known) or 'none'}"
 
 
 def _policies(layout: Layout) -> Iterator[Fault]:

@@ -129,8 +129,9 @@ class Sweep(_Record, kw_only=True):
 class Changelog(_Record, kw_only=True):
     """The append-only file: names of an entry's fields, its indents, and how a pull request is linked ({number}).
 
-    `scenarios` is the field that names kinds of workload, `scenario_names` what may stand there ("" and none: anything);
-    `optional` are fields that hold a flag or a count.
+    `scenarios` is the field that names kinds of workload, `scenario_names` what may stand there ("" and none: anything).
+    `flags` hold true or false, `counts` a whole number from 1 or nothing; where the first field of one of `apart` is set (true,
+    or a number), none of the others is.
     """
 
     file: str = ""
@@ -139,7 +140,9 @@ class Changelog(_Record, kw_only=True):
     link: Text = "pr-link"
     scenarios: str = ""
     scenario_names: tuple[Text, ...] = ()
-    optional: tuple[Text, ...] = ()
+    flags: tuple[Text, ...] = ()
+    counts: tuple[Text, ...] = ()
+    apart: tuple[tuple[Text, ...], ...] = ()
     item_indent: Count = 4
     pull: str = ""
     placeholders: tuple[Text, ...] = ()

@@ -1,96 +1,114 @@
-"""Entries that a branch alone has, carried over to the end of the default branch's changelog as the branch wrote them."""
+"""Entries that a branch alone has, carried over to the end of the default branch's changelog as the branch wrote them.
+
+Which they are is known from the common ancestor. Without it only the last entry is surely the branch's, with those of its
+pull request: any other that main lacks was there once and was taken back by people (32 real commits of a guest did that).
+"""
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
-from typing import Any
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.errors import BadInput
 from bot.layout.records import Changelog
 from bot.recipe import changelog
 from bot.recipe.changelog import Entry
-from bot.recipe.files.document import Document, value
+from bot.recipe.entries import texts
+from bot.recipe.sides import Side, pairs, shared
 
 
-class Side(Struct, frozen=True, kw_only=True):
-    """One side's file: its bytes, the name under which people know it, its entries, and the bytes of each."""
+class Carried(Struct, frozen=True, kw_only=True):
+    """Main's bytes with the branch's entries at their end, None where it has none of its own; and what is told of the others."""
 
-    data: bytes
-    file: str
-    entries: tuple[Any, ...]
-    blocks: tuple[bytes, ...]
-
-    @classmethod
-    def read(cls, data: bytes, file: str, style: Changelog) -> Side:
-        """BadInput where the file is no list of entries, each starting on a line of its own."""
-        document = Document(data, file)
-        found = value(document.roots[0]) if document.roots else []
-        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-            raise BadInput("is not a list of entries", "compare it with the default branch's", file=file)
-        starts = [at.start() for at in re.finditer(rb"(?m)^- " + re.escape(style.keys.encode()) + rb":", data)]
-        if len(starts) != len(found):
-            raise BadInput(f"has {len(starts)} lines starting `- {style.keys}:` and {len(found)} entries",
-                           "start each entry with that line", file=file)
-        blocks = (data[at:end] for at, end in pairwise([*starts, len(data)]))
-        return cls(data=data, file=file, entries=tuple(found), blocks=tuple(block.rstrip() + b"\n" for block in blocks))
+    data: bytes | None
+    notes: tuple[str, ...] = ()
 
 
-def carry(main: Side, head: Side, style: Changelog) -> bytes | None:
-    """Main's bytes with the entries that only `head` has at their end; None when it has none.
+def carry(main: Side, head: Side, style: Changelog, base: Side | None = None) -> Carried:
+    """An entry in the house's style stays byte for byte, whatever optional fields it has; any other is written in that style.
 
-    An entry in the house's style stays byte for byte, whatever optional fields it has; any other is written in that style.
+    `base` is the common ancestor. An entry of the same keys and link is the same one: main's words stand. BadInput where main
+    breaks its rules, where an entry would break them, and where the files have nothing to do with each other.
     """
-    fresh = _fresh(main, head, style)
+    own = _since(base, head, style) if base else _last(head, style)
+    held = pairs(head, main, style, own)
+    told = [f"entry {at + 1} is taken for {main.title(held[at], style)} of {main.file}, whose words stand" for at in sorted(own)
+            if at in held and head.entries[at] != main.entries[held[at]]]
+    if not base:
+        told += _gone(main, head, style, own, held)
+    fresh = sorted(own - held.keys())
     if not fresh:
-        return None
-    for problem in changelog.check(main.data, main.data, style) if main.data else ():
-        raise BadInput(problem, "mend the file on its main branch first", file=main.file)
+        return Carried(data=None, notes=_of(head, told))
     made = main.data
     for at in fresh:
-        made += b"" if not made or made.endswith(b"\n\n") else b"\n"
-        made += head.blocks[at] if _house(head.blocks[at], style) else _written(head, at, style)
-    for problem in changelog.check(main.data, made, style):
+        kept = _house(head.blocks[at], style)
+        made += changelog.gap(made) + (head.blocks[at] if kept else _written(head, at, style))
+        told += [] if kept else [f"entry {at + 1} is not in the house's style and is written anew, without comments"]
+        lost = set(head.comments(at)) - {line.rstrip() for side in (main, base) if side for line in side.data.split(b"\n")}
+        told += [f"the comment beside entry {at + 1} is not carried: nothing but entries may be appended"] if lost else []
+    _hold(main, head, made, fresh, style)
+    return Carried(data=made, notes=_of(head, told))
+
+
+def _since(base: Side, head: Side, style: Changelog) -> set[int]:
+    """Entries of `head` that the common ancestor has not."""
+    if head.data.startswith(base.data):
+        return set(range(len(base.entries), len(head.entries)))
+    known = pairs(head, base, style)
+    if base.entries and head.entries and not known:
+        raise BadInput(f"holds no entry of {base.file}, which is no ancestor of it", "name the common ancestor's file",
+                       file=head.file)
+    return set(range(len(head.entries))) - known.keys()
+
+
+def _last(head: Side, style: Changelog) -> set[int]:
+    """The last entry and those of its pull request; where a placeholder stands for that, those right before it."""
+    links = [entry.get(style.link) for entry in head.entries]
+    if not links or links[-1] not in style.placeholders:
+        return {at for at, link in enumerate(links) if link == links[-1]}
+    others = [at for at, link in enumerate(links) if link not in style.placeholders]
+    return set(range(others[-1] + 1 if others else 0, len(links)))
+
+
+def _gone(main: Side, head: Side, style: Changelog, own: set[int], held: dict[int, int]) -> list[str]:
+    """What is told of entries that stood on main once; BadInput where none is left by which the two files know each other."""
+    if main.entries and head.entries and not held and not shared(main, head):
+        raise BadInput(f"holds no entry of {main.file}: their history is not the same",
+                       "compare it with the default branch's file, or name the common ancestor with --base (an empty file where "
+                       "there was none)", file=head.file)
+    why = "without the common ancestor (--base) only the last entry and those of its link count as the branch's"
+    return [f"{head.title(at, style)} is not in {main.file} and is not carried: {why}"
+            for at in range(len(head.entries)) if at not in own | held.keys()]
+
+
+def _of(head: Side, told: list[str]) -> tuple[str, ...]:
+    return tuple(f"{head.file}: {line}" for line in told)
+
+
+def _hold(main: Side, head: Side, made: bytes, fresh: list[int], style: Changelog) -> None:
+    """BadInput, by the file that is at fault, where the result breaks the rules."""
+    problems = changelog.check(main.data, made, style)
+    for problem in problems and changelog.barred(main.data, replace(style, file=main.file)):
+        raise BadInput(problem.removeprefix(f"{main.file}: "), "mend the file on its main branch first", file=main.file)
+    for problem in problems:
         number = re.compile(r"entry (\d+)").match(problem)
         at = int(number[1]) - 1 - len(main.entries) if number else 0
         told = f"entry {fresh[at] + 1}{problem[number.end():]}" if number else problem
         raise BadInput(told, "correct the entry", file=head.file)
-    return made
-
-
-def _fresh(main: Side, head: Side, style: Changelog) -> list[int]:
-    """Which entries of `head` main lacks: those at its end. One in between is a change of history, which is not ours to carry."""
-    known = [_known(entry, at == len(head.entries) - 1, main, style) for at, entry in enumerate(head.entries)]
-    fresh = [at for at, there in enumerate(known) if not there]
-    if fresh and any(known[fresh[0]:]):
-        raise BadInput(f"entry {fresh[0] + 1} is not in {main.file}, which holds a later one", "put history back as it is there",
-                       file=head.file)
-    return fresh
-
-
-def _known(entry: dict[str, Any], last: bool, main: Side, style: Changelog) -> bool:
-    """Whether main holds it: as it is, by its link, or under a link that was corrected there. The last entry under another
-    link is no corrected one but the branch's own, of a bump that says what another said."""
-    link = entry.get(style.link)
-    if entry in main.entries or (link not in style.placeholders and link and link in [one.get(style.link) for one in main.entries]):
-        return True
-    bare = {name: said for name, said in entry.items() if name != style.link}
-    twin = any(bare == {name: said for name, said in one.items() if name != style.link} for one in main.entries)
-    return twin and (not last or link in style.placeholders)
 
 
 def _house(block: bytes, style: Changelog) -> bool:
-    """Whether every line is one of the house's: the first, a field's, or an item's, a description in double quotes."""
+    """Whether every line is one of the house's: the first, a field's, an item's (a description in double quotes), a comment."""
     field, item = re.compile(r"  [A-Za-z][\w-]*:( \S.*)?"), " " * style.item_indent + "- "
     first, *lines = block.decode("utf-8", "replace").split("\n")[:-1]
     within = style.keys
     for line in lines:
         if field.fullmatch(line):
             within = line.strip().partition(":")[0]
-        elif not line.startswith(item + ('"' if within == style.description else "")) or line != line.rstrip():
+        elif line != line.rstrip() or not (line.lstrip().startswith("#") or line.startswith(
+                item + ('"' if within == style.description else ""))):
             return False
     return first == f"- {style.keys}:"
 
@@ -102,8 +120,11 @@ def _written(head: Side, at: int, style: Changelog) -> bytes:
         raise BadInput(f"entry {at + 1} has the field {other[0]} and is not in the house's style",
                        "write it like its neighbours", file=head.file, key=other[0])
     lists = [entry.get(name) or [] if name else [] for name in (style.keys, style.description, style.scenarios)]
-    if not all(isinstance(found, list) and all(isinstance(item, str) for item in found) for found in lists):
+    if not all(not found or texts(found) for found in lists):
         raise BadInput(f"entry {at + 1}: its fields are no lists of texts", "compare it with its neighbours", file=head.file)
     keys, description, scenarios = map(tuple, lists)
     made = Entry(keys=keys, description=description, scenarios=scenarios, link=str(entry.get(style.link) or ""))
-    return changelog.text_of(made, msgspec.structs.replace(style, file=head.file)).encode()
+    try:
+        return changelog.text_of(made, replace(style, file="")).encode()
+    except BadInput as error:
+        raise BadInput(f"entry {at + 1}: {error.reason}", error.hint, file=head.file) from None

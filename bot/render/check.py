@@ -20,31 +20,31 @@ _PIPE = re.compile(r"(?<!\\)\|")
 
 def check(text: str, forbidden: Sequence[str]) -> str:
     """The text unchanged; RuntimeError names what it holds that must not be posted."""
+    if (found := fault(text, forbidden)) is not None:
+        raise RuntimeError(f"a comment holds {found}: nothing was posted")
+    return text
+
+
+def fault(text: str, forbidden: Sequence[str]) -> str | None:
+    """What a text holds that must not be posted, in words; None when nothing."""
     for form in (text, unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", html.unescape(text))):
         squeezed = _squeezed(form)
         for phrase in forbidden:
             if _squeezed(unicodedata.normalize("NFKC", phrase)) in squeezed:
-                _refuse(f"the trigger phrase {phrase!r}")
-        found = _MENTION.search(_SPAN.sub("``", form))
-        if found:
-            _refuse(f"a mention, {found.group()}")
+                return f"the trigger phrase {phrase!r}"
+        if found := _MENTION.search(_SPAN.sub("``", form)):
+            return f"a mention, {found.group()}"
         if "<!--" in form:
-            _refuse("a hidden marker, which is for its writer to add")
+            return "a hidden marker, which is for its writer to add"
     for letter in text:
         if unicodedata.category(letter) in _INVISIBLE and letter != "\n":
-            _refuse(f"the control character U+{ord(letter):04X}")
-    for number in _broken(text):
-        _refuse(f"a table that breaks at its line {number}")
-    return text
+            return f"the control character U+{ord(letter):04X}"
+    return next((f"a table that breaks at its line {number}" for number in _broken(text)), None)
 
 
 def _squeezed(text: str) -> str:
     """Without a difference of case, or of how words are spaced and wrapped."""
     return " ".join(text.casefold().split())
-
-
-def _refuse(what: str) -> None:
-    raise RuntimeError(f"a comment holds {what}: nothing was posted")
 
 
 def _broken(text: str) -> Iterator[int]:

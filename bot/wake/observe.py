@@ -90,7 +90,7 @@ def _changelog(context: Context, bump: Bump, base_tip: str | None, pull: Pull | 
         return "absent"
     main = context.git.read(base_tip, style.file) or b""
     head = context.git.read(bump.head, style.file) or b""
-    state = changelog.state(main, head, pushes.entry_of(bump, context).link)
+    state = changelog.state(main, head, pushes.entry_of(bump, context), style)
     if state != "present" and syncing.broken(head if state == "absent" else main, style):
         return "broken"
     return "blocked" if state == "behind" and syncing.ours(context, bump, base_tip)[1] else state

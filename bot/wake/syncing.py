@@ -41,14 +41,10 @@ def ours(context: Context, bump: Bump, tip: str) -> tuple[Changes, list[str]]:
     return changes | again, [file for file in both if file not in again]
 
 
-def broken(data: bytes, style: Changelog) -> bool:
-    """Whether a changelog breaks its own rules, so that nothing may be appended to it. One that is empty only begins."""
-    return bool(data) and _broken(data, style)
-
-
 @lru_cache(maxsize=4)  # asked at every look, about a file that only a maintainer's push changes
-def _broken(data: bytes, style: Changelog) -> bool:
-    return bool(changelog.check(data, data, style))
+def broken(data: bytes, style: Changelog) -> bool:
+    """Whether a changelog breaks its own rules, so that nothing may be appended to it. One without an entry only begins."""
+    return bool(changelog.barred(data, style))
 
 
 def plan_of(wanted: Wanted) -> repairs.RepairPlan:

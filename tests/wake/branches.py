@@ -23,7 +23,7 @@ from tests.adapters.gitworlds import raw
 from tests.fakes.facts import START, later, pull, subject
 
 MASTER, LOG, FLOW = "configs/master.yaml", "perf-changelog.yaml", ".github/workflows/sweep.yml"
-STYLE = Changelog(file=LOG, keys="config-keys", pull="https://github.com/o/r/pull/{number}", optional=("evals-only",))
+STYLE = Changelog(file=LOG, keys="config-keys", pull="https://github.com/o/r/pull/{number}", flags=("evals-only",))
 LAYOUT = Layout(recipes=(RecipeFiles(files=MASTER, key="*"),), changelog=STYLE)
 RECIPE = "{0}:\n  image: vllm/vllm-openai:v1\n  conc: [1, 2]\n"
 FILES = {MASTER: "".join(RECIPE.format(key) for key in "abc"), FLOW: "on: push\n", "run.sh": "echo\n",

@@ -114,6 +114,48 @@ class TestASync:
         assert guest.text(bump.head, LOG) == guest.text(guest.main, LOG) and bump.state == "present"
 
 
+    @pytest.mark.parametrize("link", [7, 8])
+    def test_brings_back_nothing_that_main_took_back(self, guest: Guest, link: int) -> None:
+        """People revert in the middle of the file: 32 commits of the guest's default branch made it shorter."""
+        guest.appends(entry(link, "b"))
+        guest.appends(entry(5))
+        bump = entered(guest)
+        guest.moves({LOG: FILES[LOG] + entry(5)})
+        assert bump.state == "behind"
+        bump.does("sync")
+        holds(guest, bump)
+        assert "    - b\n" not in guest.text(bump.head, LOG) and guest.text(bump.head, LOG).count("    - a\n") == 2
+
+    def test_appends_beside_another_recipes_entry_under_our_link(self, guest: Guest) -> None:
+        bump = entered(guest)
+        guest.appends(entry(7, "b"))
+        bump.does("sync")
+        holds(guest, bump)
+        assert guest.text(bump.head, LOG).count("pull/7\n") == 2
+
+
+class TestAChangelogWithoutAnEntry:
+    @pytest.mark.parametrize("none", ["# none yet\n", "", "\n", None])
+    def test_takes_the_first_of_two_bumps_and_then_the_seconds(self, guest: Guest, none: str | None) -> None:
+        """Our own file begins so, and a bump of it ended with `breaks its own rules`."""
+        guest.moves({LOG: none})
+        one, two = entered(guest, "a", 7), entered(guest, "b", 8)
+        assert (one.state, two.state) == ("present", "present")
+        guest.moves({LOG: guest.text(one.head, LOG)})
+        assert two.state == "behind"
+        two.does("sync")
+        holds(guest, two)
+        text = guest.text(two.head, LOG)
+        assert text.startswith(none or "") and text.index("pull/7\n") < text.index("pull/8\n")
+
+    @pytest.mark.parametrize("text", ["# none yet", "[]\n", "---\n", "\ufeff# none yet\n"])
+    def test_that_can_take_none_is_a_persons_to_mend(self, guest: Guest, text: str) -> None:
+        guest.moves({LOG: text})
+        bump = Branch(guest, "a", 7)
+        bump.does("proposal")
+        assert bump.state == "broken"
+
+
 class TestTwoBumps:
     def test_that_append_at_once_both_survive(self, guest: Guest) -> None:
         one, two = entered(guest, "a", 7), entered(guest, "b", 8)
