@@ -7,7 +7,7 @@ import yaml
 from msgspec.structs import replace
 
 from bot.errors import BadInput
-from bot.layout import Changelog, Layout
+from bot.layout import Changelog, Layout, resolve
 from bot.recipe import changelog
 from bot.recipe.changelog import Entry
 from bot.wake import syncing
@@ -131,3 +131,10 @@ class TestADescription:
     def test_does_not_help_keys_that_are_none(self, change: dict[str, tuple[str, ...]]) -> None:
         with pytest.raises(BadInput):
             changelog.append(b"", replace(ENTRY, **change), STYLE)
+
+
+class TestALayout:
+    def test_sets_apart_only_fields_that_it_names(self) -> None:
+        text = "preset: own\nchangelog: {flags: [quiet], apart: [[quiet, loud]]}\n"
+        with pytest.raises(BadInput, match="loud is neither a flag nor a count: known: quiet"):
+            resolve(text, {"own": (ROOT / "bot" / "layout" / "presets" / "own.yml").read_text()})
