@@ -15,13 +15,13 @@ from bot.cli.writing import write_all
 from bot.errors import BadArguments, Refusal
 from bot.layout import Changelog, Layout
 from bot.recipe import changelog
-from bot.recipe.carried import carry
 from bot.recipe.changelog import Entry
-from bot.recipe.entries import entries, identity
+from bot.recipe.changelog.carry import carry
+from bot.recipe.changelog.entries import entries, identity
+from bot.recipe.changelog.sides import Side
+from bot.recipe.changelog.suited import suits
 from bot.recipe.files import diff
 from bot.recipe.shelf import Shelf
-from bot.recipe.sides import Side
-from bot.recipe.suited import suits
 from bot.render.check import fault
 
 FILE_HINT = "name a changelog's file"

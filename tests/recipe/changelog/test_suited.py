@@ -7,8 +7,8 @@ import pytest
 from bot.errors import Refusal
 from bot.layout import Layout
 from bot.recipe.changelog import Entry
+from bot.recipe.changelog.suited import suits
 from bot.recipe.shelf import Shelf
-from bot.recipe.suited import suits
 from tests.recipe.conftest import MemoryTree
 
 FIXED, AGENTIC = "dsv4-fp4-b200-vllm", "dsv4-fp4-b200-vllm-agentic-mtp"

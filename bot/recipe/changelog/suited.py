@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from bot.errors import BadInput, Refusal
 from bot.layout.records import Layout
 from bot.recipe import matrix
-from bot.recipe.changelog import Entry
+from bot.recipe.changelog.append import Entry
 from bot.recipe.shelf import Shelf
 
 

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from bot.errors import BadInput
 from bot.layout.records import Changelog
-from bot.recipe import changelog
-from bot.recipe.changelog import Entry
-from bot.recipe.entries import texts
-from bot.recipe.sides import Side, pairs, shared
+from bot.recipe.changelog.append import Entry, barred, text_of
+from bot.recipe.changelog.check import check, gap
+from bot.recipe.changelog.entries import texts
+from bot.recipe.changelog.sides import Side, pairs, shared
 
 
 class Carried(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ def carry(main: Side, head: Side, style: Changelog, base: Side | None = None) ->
     made = main.data
     for at in fresh:
         kept = _house(head.blocks[at], style)
-        made += changelog.gap(made) + (head.blocks[at] if kept else _written(head, at, style))
+        made += gap(made) + (head.blocks[at] if kept else _written(head, at, style))
         told += [] if kept else [f"entry {at + 1} is not in the house's style and is written anew, without comments"]
         lost = set(head.comments(at)) - {line.rstrip() for side in (main, base) if side for line in side.data.split(b"\n")}
         told += [f"the comment beside entry {at + 1} is not carried: nothing but entries may be appended"] if lost else []
@@ -89,8 +89,8 @@ def _of(head: Side, told: list[str]) -> tuple[str, ...]:
 
 def _hold(main: Side, head: Side, made: bytes, fresh: list[int], style: Changelog) -> None:
     """BadInput, by the file that is at fault, where the result breaks the rules."""
-    problems = changelog.check(main.data, made, style)
-    for problem in problems and changelog.barred(main.data, replace(style, file=main.file)):
+    problems = check(main.data, made, style)
+    for problem in problems and barred(main.data, replace(style, file=main.file)):
         raise BadInput(problem.removeprefix(f"{main.file}: "), "mend the file on its main branch first", file=main.file)
     for problem in problems:
         number = re.compile(r"entry (\d+)").match(problem)
@@ -125,6 +125,6 @@ def _written(head: Side, at: int, style: Changelog) -> bytes:
     keys, description, scenarios = map(tuple, lists)
     made = Entry(keys=keys, description=description, scenarios=scenarios, link=str(entry.get(style.link) or ""))
     try:
-        return changelog.text_of(made, replace(style, file="")).encode()
+        return text_of(made, replace(style, file="")).encode()
     except BadInput as error:
         raise BadInput(f"entry {at + 1}: {error.reason}", error.hint, file=head.file) from None

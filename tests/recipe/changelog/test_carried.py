@@ -6,9 +6,9 @@ import pytest
 
 from bot.errors import BadInput
 from bot.layout.records import Changelog
-from bot.recipe.carried import Carried, carry
 from bot.recipe.changelog import check
-from bot.recipe.sides import Side
+from bot.recipe.changelog.carry import Carried, carry
+from bot.recipe.changelog.sides import Side
 
 STYLE = Changelog(file="log.yaml", keys="config-keys", scenarios="scenario-type", flags=("evals-only",), counts=("eval-min-prefill-ep",),
                   pull="https://github.com/o/r/pull/{number}", placeholders=("XXX",))

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from bot.layout.records import Changelog
-from bot.recipe.entries import entries, identity
+from bot.recipe.changelog.entries import entries, identity
 
 _TAIL = re.compile(rb"(?:(?:#[^\n]*|[ \t\r]*)\n)*\Z")  # comments at the margin and blank lines: no entry's own
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from bot.layout.records import Changelog
-from bot.recipe.entries import canonical, parsed, shape
+from bot.recipe.changelog.entries import canonical, parsed, shape
 
 
 def check(base: bytes, head: bytes, style: Changelog, *, link: str | None = None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The append-only changelog: appended in the house's style, checked in bytes, carried over a moved main.
+"""An entry appended in the house's style, and where it stands on a branch.
 
 Two open bumps always conflict at the end of this file, and a conflicting pull request starts no workflow; so it is
 never merged by lines: main's bytes are taken as they are and the entry appended again (CONTRACT 3.3, 3.5).
@@ -15,10 +15,8 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.layout.records import Changelog
-from bot.recipe.appended import check, gap
-from bot.recipe.entries import canonical, entries, identity, scenario
-
-__all__ = ["Entry", "append", "barred", "check", "gap", "state", "sync", "text_of", "unfit"]
+from bot.recipe.changelog.check import check, gap
+from bot.recipe.changelog.entries import canonical, entries, identity, scenario
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 # What a reader does not see, or sees elsewhere than it stands: controls, bidi and other formats, what has no UTF-8 or no meaning.
