@@ -86,7 +86,7 @@ class Named(Struct, frozen=True):
             return {self.parts[0].steps: image}
         if self.split is not None:
             ways = [_parted(self, self.split, image)] * 2
-        elif len(self.parts) > MAX_PARTS or any(isinstance(one, Hit) and isinstance(two, Hit) for one, two in pairwise(self.pieces)):
+        elif len(self.parts) > MAX_PARTS or any(not {type(one), type(two)} - {Hit} for one, two in pairwise(self.pieces)):
             raise Refusal(f"{place}: {self.text} is pieced together too finely", "write it in fewer parts, or edit it by hand")
         else:
             spelt = next((text for text in (image, _spelt_out(image)) if _filled(self, text, "")), image)
@@ -163,7 +163,8 @@ def _split(hit: Hit, fault: Fault) -> Iterator[Named]:
     if found["name"].steps[-1] == "name":
         pieces[0] = found["name"].node.value
     # Behind a bare `digest:` nothing can be put in place of nothing.
-    places = {part: one for part, one in found.items() if one.steps[-1] != "name" and one.node.start_mark.index < one.node.end_mark.index}
+    places = {part: one for part, one in found.items()
+              if one.steps[-1] != "name" and one.node.start_mark.index < one.node.end_mark.index}
     if places and any(isinstance(piece, Hit) for piece in pieces):
         yield Named(hit, tuple(pieces), split=places)
 
