@@ -1,7 +1,7 @@
 """Where a repository keeps its recipes, sites, changelog and workflows, and what it demands of a bump."""
 
 from bot.layout.ask import editable, family, fixed, github_of, hardware, in_scope, platform, rules, source_of, wanted
-from bot.layout.load import load, resolve, schema
+from bot.layout.load import load, resolve
 from bot.layout.records import (
     Artifacts,
     Baselines,
@@ -20,6 +20,7 @@ from bot.layout.records import (
     Smoke,
     Sweep,
 )
+from bot.layout.schema import schema
 
 __all__ = ["Artifacts", "Baselines", "Changelog", "Evals", "Families", "Fixed", "Hardware", "Layout", "Linked", "Publish",
            "RecipeFiles", "RepairScope", "Root", "Scans", "Smoke", "Sweep", "editable", "family", "fixed", "github_of", "hardware",

@@ -21,6 +21,20 @@ def fitting(globs: Sequence[str], paths: Callable[[str], Sequence[str]]) -> list
     return list(found)
 
 
+def fault(glob: str) -> tuple[str, str] | None:
+    """What of a glob means nothing here, though it does elsewhere, and what to write; it would silently find nothing."""
+    if set("[]") & set(glob):
+        return "holds brackets, which are no pattern here", "write {a,b}"
+    if set("{}") & set(re.sub(r"\{[^{}]*\}", "", glob)):
+        return "has a brace without its partner, or one in another", "write {a,b}"
+    return None
+
+
+def astray(glob: str) -> tuple[str, str] | None:
+    """As `fault`, of a glob that can find no file of a repository."""
+    return ("leaves the repository", "start at the repository's root") if glob.startswith("/") or ".." in glob.split("/") else None
+
+
 @lru_cache(maxsize=1024)
 def _pattern(glob: str, separator: str) -> re.Pattern[str]:
     parts = re.split(rf"(\*\*{re.escape(separator)}?|\*|\?|\{{[^{{}}]*\}})", glob)

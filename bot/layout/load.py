@@ -10,19 +10,14 @@ import msgspec
 
 from bot import strict
 from bot.errors import BadInput
+from bot.layout import patterns
 from bot.layout.paths import steps
 from bot.layout.records import Layout, Linked, RecipeFiles
+from bot.layout.schema import ARGUMENT_HOLES, BARE, BRANCH, INPUT_HOLES, KEY, REPOSITORY, URL
 from bot.model import policy as policies
 
 Lines = Mapping[tuple[str | int, ...], int]
 _HOLE = re.compile(r"\{([^{}]*)\}")
-_INPUT_HOLES = frozenset({"key", "keys", "file", "arguments", "points", "eval-limit", "fail-fast", "head", "nonce"})
-_ARGUMENT_HOLES = frozenset({"concurrencies"})
-_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*[/-]?\Z")
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+\Z")
-_URL = re.compile(r"(https://[^\s?#@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/[^\s?#@]*)?)\Z")
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
-_BARE = re.compile(r"[a-z0-9._-]+(\.[a-z0-9-]+)*(:\d+)?/[a-z0-9._/-]+\Z")
 
 
 def load(text: str | bytes, *, file: str = ".github/bumpbot.yml", presets: Mapping[str, str] | None = None) -> Layout:
@@ -38,15 +33,10 @@ def resolve(text: str | bytes, presets: Mapping[str, str], file: str = ".github/
         layout = own
     else:
         layout = _joined(own.preset, value or {}, presets, file, lines)
-    for place, reason, hint in _faults(layout):
+    for place, reason, hint in (*_faults(layout), *patterns.idle(own, layout)):
         line = next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
         raise BadInput(reason, hint, file=file, line=line, key=".".join(map(str, place)))
     return layout
-
-
-def schema() -> dict[str, Any]:
-    """JSON Schema of a layout file."""
-    return msgspec.json.schema(Layout)
 
 
 def _joined(name: str, value: Mapping[str, Any], presets: Mapping[str, str], file: str, lines: Lines) -> Layout:
@@ -80,11 +70,6 @@ def _recipes(layout: Layout) -> Iterator[Fault]:
     if not layout.recipes:
         yield ("recipes",), "no recipes are named", "say where they lie: `recipes: [{files: deploy/*.yaml}]`"
     for at, entry in enumerate(layout.recipes):
-        if not entry.globs:
-            yield ("recipes", at, "files"), "no files are named", "give a glob like deploy/*.yaml"
-        for glob in entry.globs:
-            if _astray(glob):
-                yield ("recipes", at, "files"), "leaves the repository", "start at the repository's root"
         if not entry.image:
             yield ("recipes", at, "image"), "no site of the image is named", "give paths like [.image]"
         yield from _key(("recipes", at, "key"), entry.key)
@@ -94,7 +79,7 @@ def _recipes(layout: Layout) -> Iterator[Fault]:
 def _key(place: tuple[str | int, ...], key: str) -> Iterator[Fault]:
     """`*`, a path with its only `*` at the end, or a name."""
     if key == "*" or not key.startswith("."):
-        if key != "*" and not _KEY.match(key):
+        if key != "*" and not re.fullmatch(KEY, key):
             yield place, f"{key!r} is neither a path nor a name", "a path starts with a dot, like .metadata.name or .services.*"
         return
     try:
@@ -107,7 +92,7 @@ def _key(place: tuple[str | int, ...], key: str) -> Iterator[Fault]:
 
 
 def _places(place: tuple[str | int, ...], entry: RecipeFiles) -> Iterator[Fault]:
-    """Paths that do not parse, and globs that leave the repository."""
+    """Paths that do not parse."""
     linked = entry.linked or Linked()
     stated = {("image",): entry.image, ("linked", "image"): linked.image, ("linked", "within"): linked.within,
               ("linked", "provenance"): linked.provenance, ("linked", "engine"): linked.engine}
@@ -117,13 +102,6 @@ def _places(place: tuple[str | int, ...], entry: RecipeFiles) -> Iterator[Fault]
             steps(path)
         except BadInput as fault:
             yield (*place, *way), fault.reason.removeprefix(f"{path}: "), fault.hint
-    for at, glob in enumerate(linked.files):
-        if _astray(glob):
-            yield (*place, "linked", "files", at), "leaves the repository", "start at the repository's root"
-
-
-def _astray(glob: str) -> bool:
-    return glob.startswith("/") or ".." in glob.split("/")
 
 
 def _workflows(layout: Layout) -> Iterator[Fault]:
@@ -134,12 +112,12 @@ def _workflows(layout: Layout) -> Iterator[Fault]:
         if not part.workflow:
             yield (name, "workflow"), "no workflow is named", "give its file name"
         for key, template in part.inputs.items():
-            yield from _holes((name, "inputs", key), template, _INPUT_HOLES)
+            yield from _holes((name, "inputs", key), template, INPUT_HOLES)
     if layout.smoke and layout.smoke.command and layout.smoke.command not in layout.smoke.inputs:
         yield ("smoke", "command"), "is not among the inputs", "name the input that holds the generator's command line"
     for key, words in layout.smoke.arguments.items() if layout.smoke else ():
         for at, template in enumerate(words):
-            yield from _holes(("smoke", "arguments", key, at), template, _ARGUMENT_HOLES)
+            yield from _holes(("smoke", "arguments", key, at), template, ARGUMENT_HOLES)
     if layout.sweep and layout.sweep.start == "label" and not layout.sweep.label:
         yield ("sweep", "label"), "a sweep by label needs the label", "name it"
     if layout.sweep and layout.sweep.primary and layout.sweep.label not in layout.sweep.primary:
@@ -147,12 +125,6 @@ def _workflows(layout: Layout) -> Iterator[Fault]:
     for at, name in enumerate(layout.sweep.fail_fast if layout.sweep else ()):
         if name not in (layout.sweep.label, *layout.sweep.primary):
             yield ("sweep", "fail-fast", at), "is not among the primary labels", "name one of `primary`"
-
-
-def _generator(layout: Layout) -> Iterator[Fault]:
-    for at, glob in enumerate(layout.generator_files):
-        if glob.startswith("/") or ".." in glob.split("/"):
-            yield ("generator-files", at), "leaves the repository", "start at the repository's root"
 
 
 def _holes(place: tuple[str | int, ...], template: str, known: frozenset[str]) -> Iterator[Fault]:
@@ -182,19 +154,19 @@ def _policies(layout: Layout) -> Iterator[Fault]:
 
 
 def _names(layout: Layout) -> Iterator[Fault]:
-    if not _BRANCH.match(layout.branch):
+    if not re.fullmatch(BRANCH, layout.branch):
         yield ("branch",), "not a branch prefix", "like bumpbot/"
     for key in ("repository", "ledger"):
-        if getattr(layout, key) and not _REPOSITORY.match(getattr(layout, key)):
+        if getattr(layout, key) and not re.fullmatch(REPOSITORY, getattr(layout, key)):
             yield (key,), "not an owner/name", "like octo/recipes"
-    if layout.baselines.url and not _URL.match(layout.baselines.url):
+    if layout.baselines.url and not re.fullmatch(URL, layout.baselines.url):
         yield ("baselines", "url"), "not an https address without query", "http is for loopback only"
     for name, url in layout.sources.items():
-        if not _URL.match(url):
+        if not re.fullmatch(URL, url):
             yield ("sources", name), "not an https address without query", "like https://github.com/owner/name"
     for at, name in enumerate(layout.allow):
-        if not _BARE.match(name):
+        if not re.fullmatch(BARE, name):
             yield ("allow", at), "not a registry/repository", "like docker.io/vllm/vllm-openai, without tag"
 
 
-_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, _generator, _workflows, _changelog, _policies, _names)
+_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, patterns.faults, _workflows, _changelog, _policies, _names)

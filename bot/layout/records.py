@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from bot.model.policy import Wanted
 
 Text = Annotated[str, Meta(min_length=1)]
+Globs = Annotated[tuple[Text, ...], Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
 StageName = Literal["evals", "lowest", "highest", "trim"]
 Fact = Literal["model", "prefix", "hardware", "framework", "precision"]
@@ -50,8 +51,8 @@ class Linked(_Record, kw_only=True):
 class RecipeFiles(_Record, kw_only=True):
     """Files that hold recipes, YAML documents or Dockerfiles. The paths of `image` and `facts` start at the recipe."""
 
-    files: Annotated[Text | tuple[Text, ...], Meta(description=(
-        "a glob of files, or several: `*` stays within a folder, `**` crosses folders, `{a,b}` is either"))] = ()
+    files: Annotated[Text | Globs, Meta(description=(
+        "a glob of files, or several: `*` stays within a folder, `**` crosses folders, `{a,b}` is either"))]
     key: Annotated[Text, Meta(description=(
         "what a recipe is called: a path to its name (.metadata.name); a path that ends with * (.services.*, or * alone at the "
         "top), where every mapping is a recipe called by its key; or, without a dot in front, the name itself. A Dockerfile "

@@ -25,7 +25,7 @@ from bot.recipe.files.named import Named
 from bot.recipe.shelf import Home, Shelf
 
 Role = Literal["image", "container", "provenance", "engine", "setting"]
-Kind = Literal["disagrees", "version", "alias", "second-image", "outside", "repeated-key", "beside"]
+Kind = Literal["disagrees", "version", "alias", "second-image", "outside", "repeated-key", "beside", "empty"]
 
 
 class Place(Struct, frozen=True):
@@ -88,12 +88,12 @@ def sites(tree: Tree | Shelf, layout: Layout, key: str) -> Sites:
                 outside.append(text)
             elif document.file not in linked:
                 linked[document.file] = document
-                found += _in_linked(document, rules, image)
+                found += [*_empty(document), *_in_linked(document, rules, image)]
                 found += _versions(document, rules, image, names_of(layout, image))
         for file in shelf.fitting(rules.files):
             if file != home.file and file not in linked and (document := shelf.document(file)) is not None:
                 linked[file] = document
-                found += _in_file(document, rules, image)
+                found += [*_empty(document), *_in_file(document, rules, image)]
     if outside:
         more = f" and {len(outside) - 1} more name files" if len(outside) > 1 else " names a file"
         found.append(Remark(kind="outside", text=f"{key}: {outside[0]}{more} outside this repository"))
@@ -115,13 +115,16 @@ def references(home: Home, rules: Linked) -> Iterator[tuple[str, str | None]]:
 
 
 def where(value: str, rules: Linked) -> str | None:
-    """The path a linked text names: its variant (`:override`) cut off, the longest root that fits put in front."""
-    path = value.split(":", 1)[0]
-    fitting = [root for root in rules.roots if path.startswith(root.prefix) and (root.prefix or "/" not in path)]
-    if not fitting or not path or ".." in path.split("/") or path.startswith("/"):
+    """The path a linked text names: its variant (`:override`) cut off, `./` and `//` written plainly as a shell reads them, the
+    longest root that fits put in front."""
+    said = value.split(":", 1)[0]
+    path = "/".join(step for step in said.split("/") if step not in ("", "."))
+    prefixes = {root: root.prefix.removeprefix("./") for root in rules.roots}
+    fitting = [root for root, prefix in prefixes.items() if path.startswith(prefix) and (prefix or "/" not in path)]
+    if not fitting or not path or ".." in path.split("/") or said.startswith("/"):
         return None
-    root = max(fitting, key=lambda root: len(root.prefix))
-    return root.folder + path.removeprefix(root.prefix)
+    root = max(fitting, key=lambda root: len(prefixes[root]))
+    return root.folder + path.removeprefix(prefixes[root])
 
 
 def is_alias(container: str) -> bool:
@@ -158,6 +161,12 @@ def _beside(home: Home, rules: Linked, image: str) -> Found:
             else:
                 line = home.document.line(hit.node.start_mark.index)
                 yield Remark(kind="second-image", text=f"{home.file}:{line}: {name} names a second image, {value}")
+
+
+def _empty(document: Document) -> Found:
+    """That nothing stands in a linked file: what names it expects an image there."""
+    if all(isinstance(root, yaml.ScalarNode) and root.value in ("", "~", "null") for root in document.roots):
+        yield Remark(kind="empty", text=f"{document.file} is linked and empty")
 
 
 def _in_linked(document: Document, rules: Linked, image: str) -> Found:

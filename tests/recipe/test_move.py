@@ -157,10 +157,24 @@ class TestLinkedFiles:
     @pytest.mark.parametrize(("text", "path"), [
         ("recipes/vllm/a.yaml", f"{ROOT}vllm/a.yaml"), ("recipes/a.yaml:zip_override_x[1]", f"{ROOT}a.yaml"),
         ("benchmarks/multi_node/a.yaml", "benchmarks/multi_node/a.yaml"), ("a.yaml", "benchmarks/multi_node/llm-d-recipes/a.yaml"),
+        ("./recipes/vllm/a.yaml", f"{ROOT}vllm/a.yaml"), ("recipes//vllm/./a.yaml:x", f"{ROOT}vllm/a.yaml"), ("./a.yaml", "benchmarks/multi_node/llm-d-recipes/a.yaml"),
+        (".//recipes/../a.yaml", None), ("//recipes/a.yaml", None), ("./", None), (".", None), ("", None),
         ("/etc/passwd", None), ("recipes/../../x.yaml", None), ("elsewhere/a.yaml", None)])
     def test_the_three_styles_of_naming_a_file(self, inferencex: Layout, text: str, path: str | None) -> None:
         assert inferencex.recipes[0].linked is not None
         assert where(text, inferencex.recipes[0].linked) == path
+
+
+    def test_a_linked_file_moves_however_its_path_is_spelt(self, make_tree: Any, inferencex: Layout) -> None:
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master("a/b:1", "./recipes//a.yaml", EVAL_CONFIG_FILE="recipes/a.yaml"),
+                                   f"{ROOT}a.yaml": "model:\n  container: a/b:1\n"})
+        made = edit.move(tree, inferencex, ["k1"], "a/b:2")
+        assert sorted(made.files) == [f"{ROOT}a.yaml", "configs/nvidia-master.yaml"] and made.findings == ()
+
+    @pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "null\n", "\ufeff"])
+    def test_an_empty_linked_file_is_told(self, make_tree: Any, inferencex: Layout, text: str) -> None:
+        tree = tree_of(make_tree, {"configs/nvidia-master.yaml": master("a/b:1"), f"{ROOT}a.yaml": text})
+        assert edit.move(tree, inferencex, ["k1"], "a/b:2").findings == (f"{ROOT}a.yaml is linked and empty",)
 
 
 class TestRefusals:
