@@ -97,13 +97,17 @@ class Document:
             elif step in ("*", key.value) and key.value not in taken:
                 yield Hit((*at.steps, key.value), child, key, at.node)
         taken = taken.union(key.value for key, _ in at.node.value) if merged else taken
-        for hit in merged:
-            parts = [hit] if isinstance(hit.node, yaml.MappingNode) else [
-                Hit((*hit.steps, index), child, None, hit.node) for index, child in enumerate(hit.node.value)]
+        parts = [part for hit in merged for part in _bases(hit)]
+        if step == "*" or len(parts) < 2:
             for part in parts:
-                if isinstance(part.node, yaml.MappingNode):
-                    yield from self._entries(part, step, taken)
-                    taken |= {key.value for key, _ in part.node.value}
+                yield from self._entries(part, step, taken)
+                taken |= {key.value for key, _ in part.node.value}
+        elif found := [hit for part in parts for hit in self._entries(part, step, taken)]:
+            if len({id(hit.node) for hit in found}) > 1:
+                # By the specification the first counts; PyYAML 6.0.4 takes the last of most keys, and the first of some.
+                raise self.fault(found[0], f"{step} stands in {len(found)} of the mappings that {show(at.steps)} merges",
+                                 f"readers differ on which counts: write {step} into {show(at.steps)} itself")
+            yield found[0]
 
     def images(self, path: str | Sequence[Step], *, document: int = 0) -> list[Named]:
         """The images that stand at a path, each whole or in its pieces."""
@@ -136,6 +140,13 @@ def value(node: yaml.Node) -> Any:
         return _build(node, yaml.constructor.SafeConstructor(), {})
     except (yaml.YAMLError, ValueError, TypeError) as error:
         raise BadInput(f"no plain value: {str(error).splitlines()[0]}", "mend it", line=node.start_mark.line + 1) from None
+
+
+def _bases(hit: Hit) -> list[Hit]:
+    """The mappings that a merge names, one or a list of them."""
+    parts = [hit] if not isinstance(hit.node, yaml.SequenceNode) else [
+        Hit((*hit.steps, index), child, None, hit.node) for index, child in enumerate(hit.node.value)]
+    return [part for part in parts if isinstance(part.node, yaml.MappingNode)]
 
 
 def _decode(data: bytes, file: str) -> str:

@@ -17,7 +17,6 @@ _ANCHOR = re.compile(r"(?<!\w)&[\w-]")
 _MARKER = re.compile(r"(?:^|[\r\n\x85\u2028\u2029])(?:---|\.{3})")
 _STR = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
-_MAX_BASES = 500
 Names = frozenset[tuple[str, str]]
 Goals = Mapping[tuple[int, Path], Any]
 
@@ -154,32 +153,13 @@ def _shown(hidden: Names | None, leaves: Mapping[Path, Any]) -> Names:
 
 
 def _covers(node: yaml.Node, children: Sequence[yaml.Node], hidden: Names | None) -> list[Names | None]:
-    """The names that are hidden in each of the children: a merge brings no key that its mapping has, and of `<<: [*a, *b]` the
-    first that has a key tells it. None where nothing merges."""
+    """The names that are hidden in each of the children: a merge brings no key that its mapping has itself. None where nothing
+    merges. Of a list of merges nothing hides another: readers differ on which counts."""
     if isinstance(node, yaml.SequenceNode):
-        made: list[Names | None] = []
-        for child in children:
-            made.append(hidden)
-            hidden = None if hidden is None else hidden | _names(child)
-        return made
+        return [hidden] * len(children)
     bases = {id(child) for key, child in node.value if key.tag == _MERGE}
     own = (hidden or frozenset()).union((key.tag, key.value) for key, _ in node.value if key.tag != _MERGE) if bases else None
     return [own if id(child) in bases else None for child in children]
-
-
-def _names(node: yaml.Node) -> Names:
-    """The keys of a mapping, with those that it merges; of very many bases the first ones', so that less counts as hidden."""
-    found: set[tuple[str, str]] = set()
-    seen: set[int] = set()
-    stack = [node]
-    while stack and len(seen) < _MAX_BASES:
-        node = stack.pop()
-        if isinstance(node, yaml.MappingNode) and id(node) not in seen:
-            seen.add(id(node))
-            found.update((key.tag, key.value) for key, _ in node.value if key.tag != _MERGE)
-            merged = [child for key, child in node.value if key.tag == _MERGE]
-            stack += [part for child in merged for part in (child.value if isinstance(child, yaml.SequenceNode) else [child])]
-    return frozenset(found)
 
 
 def _below(leaves: Mapping[Path, Any], step: str | int) -> dict[Path, Any]:

@@ -84,7 +84,6 @@ class TestAnAnchorOutsideTheRecipes:
 
     @pytest.mark.parametrize("text", [
         HOLDER, HOLDER + "  d: {<<: *c, image: x/y:1}\n", HOLDER + "  d: {image: x/y:1, <<: [*c]}\n",
-        "x-other: &o {image: x/y:1}\n" + HOLDER + "  d: {<<: [*o, *c]}\n",
         f"x-i: &i {OLD}\nservices:\n  a: {{image: *i}}\n  b: {{image: *i}}\n",
         f"x-a: &a {{image: {OLD}}}\nx-b: &b {{<<: *a, cmd: y}}\nservices:\n  a: {{<<: *b}}\n  b: {{<<: *a}}\n",
         f"x-a: [&a {{image: {OLD}}}]\nservices: {{a: {{<<: *a}}, b: {{<<: [*a]}}}}\n",
@@ -95,6 +94,7 @@ class TestAnAnchorOutsideTheRecipes:
     @pytest.mark.parametrize(("text", "keys"), [
         (HOLDER, ("a",)), (HOLDER + "other: {<<: *c}\n", ("a", "b")), (HOLDER + "other: [*c]\n", ("a", "b")),
         ("x-other: &o {image: x/y:1}\n" + HOLDER + "  d: {<<: [*c, *o]}\n", ("a", "b")),
+        ("x-other: &o {image: x/y:1}\n" + HOLDER + "  d: {<<: [*o, *c]}\n", ("a", "b")),
         (HOLDER + "  d: {<<: *c, Image: x/y:1}\n", ("a", "b")), (HOLDER + "  d: {c: *c, image: x/y:1}\n", ("a", "b")),
         (HOLDER.replace("a: {<<: *c}", "a: {<<: *c, old: *c}"), ("a", "b")),
     ])
@@ -119,10 +119,17 @@ class TestAnAnchorOutsideTheRecipes:
 class TestMerging:
     @pytest.mark.parametrize(("text", "path", "said"), [
         ("b: &b {i: 1}\nk: {<<: *b}\n", ".k.i", "1"), ("b: &b {i: 1}\nk: {<<: *b, i: 2}\n", ".k.i", "2"),
-        ("a: &a {i: 1}\nb: &b {i: 2}\nk: {<<: [*a, *b]}\n", ".k.i", "1"), ("a: &a {i: 1}\nb: &b {<<: *a}\nk: {<<: *b}\n", ".k.i", "1"),
+        ("a: &a {i: 1}\nb: &b {j: 2}\nk: {<<: [*a, *b]}\n", ".k.i", "1"), ("a: &a {i: 1}\nk: {<<: [*a, *a]}\n", ".k.i", "1"),
+        ("a: &a {i: 1}\nb: &b {i: 2}\nk: {<<: [*a, *b], i: 3}\n", ".k.i", "3"), ("a: &a {i: 1}\nb: &b {<<: *a}\nk: {<<: *b}\n", ".k.i", "1"),
         ("b: &b {i: 1}\nk: {'<<': *b}\n", ".k.i", None), ("b: &b {i: {j: 1}}\nk: {<<: *b}\n", ".k.i.j", "1")])
     def test_finds_what_a_reader_of_the_file_finds(self, text: str, path: str, said: str | None) -> None:
         assert Document(text.encode()).scalar(path) == said
+
+    def test_of_two_mappings_that_both_have_the_key_is_refused(self) -> None:
+        """PyYAML 6.0.4 compares keys by their place in memory: of `image` it takes the last, of `i` the first."""
+        text = b"a: &a {image: 1}\nb: &b {image: 2}\nk: {<<: [*a, *b]}\n"
+        with pytest.raises(BadInput, match=r"m\.yaml:1: k\.<<\.0\.image: image stands in 2 of the mappings that k merges: readers differ"):
+            Document(text, "m.yaml").find(".k.image")
 
     def test_leads_through_no_mapping_with_a_key_twice(self) -> None:
         with pytest.raises(BadInput, match="this key stands twice"):
