@@ -132,6 +132,7 @@ class TestAnImageInParts:
         (f"image: {{repository: {VLLM}, tag: v1}}\n", f"{VLLM}:v2@sha256:{'b' * 64}", "does not fit <image.repository>:<image.tag>"),
         (f"image: {{repository: {VLLM}, tag: v1, digest: 'sha256:{'a' * 64}'}}\n", f"{VLLM}@sha256:{'b' * 64}", "does not fit"),
         (f"image: {{repository: {VLLM}}}\n", f"{VLLM}:v2", "does not fit <image.repository>"),
+        (f"image: {{repository: {VLLM}, tag: 'v1@sha256:{'a' * 64}'}}\n", f"{VLLM}@sha256:{'b' * 64}", "does not fit"),
         (f"image:\n  repository: {VLLM}\n  tag: v1\n  digest:\n", f"{VLLM}:v2@sha256:{'b' * 64}", "does not fit"),
         (f"image: {{repository: {VLLM}, tag: v1, tag: v2}}\n", f"{VLLM}:v3", "values.yaml:1: tag: this key stands twice"),
         ("image: {tag: v1}\n", f"{VLLM}:v2", "chat: this recipe names no image"),

@@ -176,7 +176,7 @@ def _is_empty(part: Hit) -> bool:
 
 def _parted(named: Named, places: dict[Part, Hit], image: str) -> dict[Path, str] | None:
     """What each part of a split image says; None where one has no place. The digest of another image never stays: its place is
-    emptied. A tag's is not, since a chart puts one of its own there."""
+    emptied."""
     new, old = _apart(image), _apart(named.text)
     said = {part: "" if _is_empty(one) else one.node.value for part, one in places.items()}
     if said.get("host") or ("host" in places and new["host"] and not old["host"]):
@@ -193,11 +193,16 @@ def _parted(named: Named, places: dict[Part, Hit], image: str) -> dict[Path, str
             made[inside] += mark + new[part]
         elif new[part]:
             return None
-    if "name" not in places:
-        whole = {**old, **{"tag": "", "digest": ""}}
-        if made.pop("name") != "".join(whole[key] for key in ("host", "mark", "path")):
-            return None
+    fixed = old["host"] + old["mark"] + old["path"] if "name" not in places else ""
+    if fixed and made.pop("name") != fixed:
+        return None
+    # A chart puts a tag of its own in the place of an empty one, so that one is never made.
     if any(said.get(part) and not made[part] for part in ("host", "tag") if part in places):
+        return None
+    whole = {"name": fixed, **made}
+    text = "".join(f"{mark if at else ''}{whole[part]}" for at, (part, mark) in enumerate(
+        (part, mark) for part, mark in _MARKS.items() if whole.get(part)))
+    if text not in (image, _spelt_out(image)):
         return None
     return {places[part].steps: text for part, text in made.items() if text or said[part]}
 
