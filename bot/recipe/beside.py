@@ -9,20 +9,24 @@ import yaml
 from bot.recipe.files.document import Document, Hit, Path
 from bot.recipe.files.named import Named, images_of
 
+_MOST_AGAIN = 10_000  # aliases of aliases unfold without end; what is left out then stands in the way of the edit's proof
+
 
 def images(document: Document, index: int, paths: Sequence[str]) -> Iterator[Named]:
     """What stands at the paths, or without any wherever an image can stand: in a Dockerfile at its usual places, in YAML at
-    every value. A value that an alias repeats comes once. A mapping with a key twice is passed over: no edit leads there."""
+    every value, also by each alias of it: all of them move. A mapping with a key twice is passed over: no edit leads there."""
     where = paths or (document.usual if document.usual != Document.usual else ())
     for path in where:
         yield from document.images(path, document=index)
     if where:
         return
     seen: set[int] = set()
+    again = _MOST_AGAIN
     stack: list[Hit] = [Hit((), document.roots[index])]
     while stack:
         hit = stack.pop()
-        if id(hit.node) in seen or id(hit.node) in document.doubles:
+        again -= id(hit.node) in seen
+        if id(hit.node) in document.doubles or (id(hit.node) in seen and again < 0):
             continue
         seen.add(id(hit.node))
         split = list(images_of(hit, document.fault, strict=False))

@@ -230,6 +230,18 @@ class TestFilesThatBelongToRecipes:
             with pytest.raises(Refusal, match=f"Dockerfile is shared with {other}"):
                 moved(self.tree(), found, key, f"{VLLM}:v2")
 
+    @pytest.mark.parametrize("text", [
+        f"a: {{image: &i {VLLM}:v1}}\nb: {{image: *i}}\nc: [*i]\n", f"a: &c {{image: {VLLM}:v1}}\nb: {{<<: *c}}\nd: {{<<: *c, image: x}}\n",
+        f"a: &c {{image: {{repository: {VLLM}, tag: v1}}}}\nb: {{<<: *c}}\n"])
+    def test_move_at_an_anchor_and_all_that_use_it(self, text: str) -> None:
+        found = layout("{files: deploy/*.yaml, key: .name, linked: {files: [values.yaml]}}")
+        assert after(self.tree(values_yaml=text), found, "a", f"{VLLM}:v2")["values.yaml"] == text.replace("v1", "v2")
+
+    def test_cost_no_time_where_aliases_unfold_without_end(self) -> None:
+        levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 20))
+        with pytest.raises(Refusal, match="cannot be edited"):
+            moved(self.tree(values_yaml=f"a0: &a0 [{VLLM}:v1]\n{levels}"), layout(self.LINKED), "a", f"{VLLM}:v2")
+
     def test_that_cannot_be_read_stop_the_edit(self) -> None:
         with pytest.raises(BadInput, match=r"values\.yaml:2: not YAML"):
             moved(self.tree(values_yaml="x: [\n"), layout(self.LINKED), "a", f"{VLLM}:v2")
