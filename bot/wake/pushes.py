@@ -91,7 +91,9 @@ def entry_of(bump: Bump, context: Context) -> changelog.Entry:
     keys = tuple(recipe.key for recipe in bump.subject.family)
     # A layout that does not say how a pull request is linked means its own address.
     link = context.layout.changelog.pull.replace("{number}", str(pull.number if pull else "")) or (pull.url if pull else "")
-    scenarios = tuple(sorted({recipe.settings["scenario"] for recipe in bump.subject.family if "scenario" in recipe.settings}))
+    # Settings are for people: a recipe of two scenarios has them in one text.
+    told = {name for recipe in bump.subject.family for name in recipe.settings.get("scenario", "").split(", ") if name}
+    scenarios = tuple(sorted(told))
     return changelog.Entry(keys=keys, description=tuple(lines), link=link, scenarios=scenarios)
 
 
