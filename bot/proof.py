@@ -159,6 +159,8 @@ def _known(generator: Generator, say: Say) -> frozenset[str] | None:
     except Missing as error:
         reason = error.reason
     else:
+        if not known:
+            raise Refusal("the guest's generator lists no option in its --help", "ask it by hand: no row can be asked of it")
         lacking = next((option for option in words.NEEDED if option not in known), None)
         if lacking is None:
             return known

@@ -135,7 +135,7 @@ class TestCodeThatCannotBeAsked:
 
     @pytest.mark.parametrize(("text", "why"), [
         (b"import pydantic_of_nobody", "does not start: ModuleNotFoundError: No module named pydantic_of_nobody"),
-        (b"raise SystemExit(3)", "does not start: it said nothing"),
+        (b"raise SystemExit(3)", "does not start: it said nothing"), (b"print('no help here')", "lists no option in its --help"),
         (b"import time; time.sleep(60)", "did not end within 1 s"),
         (program(option='raise SystemExit("half installed")'), "does not start: half installed"),
         (program("import time; time.sleep(60)"), "did not end within 1 s"),

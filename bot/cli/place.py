@@ -29,6 +29,10 @@ def parsed(parse: Callable[[str], T], text: str) -> T:
         raise BadArguments(error.reason, error.hint) from None
 
 
+LARGEST = 64_000_000
+"""Bytes of a file that an argument names: what is larger is none that anybody wrote, or a device that never ends."""
+
+
 def existing(path: Path, hint: str) -> Path:
     """A file or folder that an argument names; BadArguments when there is none."""
     try:
@@ -50,6 +54,10 @@ def content(path: Path, hint: str) -> bytes:
     if existing(path, hint).is_dir():
         raise BadArguments(f"{path}: a folder", hint)
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", hint, file=str(path)) from None
+    if len(data) > LARGEST:
+        raise BadInput(f"larger than {LARGEST} bytes", hint, file=str(path))
+    return data

@@ -20,6 +20,8 @@ _IMAGE = re.compile(
     r"(?:[A-Za-z0-9.-]+(?::\d+)?[/#])?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z")
 
+# Keys whose value is a part of an image: a bare `v0.25.0` there is a tag and no repository.
+_PARTS = ("tag", "newTag", "digest", "version", "imageTag")
 # What an edit could be thought to have moved.
 _STAYS = ("disagrees", "version", "outside", "second-image", "beside")
 
@@ -76,6 +78,9 @@ def _text(layout: Layout, place: Place, one: Sites, image: str, findings: list[s
     if place.named is not None:
         form, site = spelling.form(place.named.text, one.image), place.site
         return place.named.fill(form(image) if form else image, f"{site.file}:{site.line}").get(place.hit.steps)
+    if place.role == "image" and place.hit.steps and place.hit.steps[-1] in _PARTS and not re.search(r"[/:@]", place.needle):
+        raise Refusal(f"{place.site.file}:{place.site.line}: {place.site.path} holds a part of an image, {place.needle}",
+                      "name the mapping that holds all of it in the layout's `image`")
     if place.role != "engine":
         form = spelling.form(place.needle, one.image)
         text = form(image) if form else image

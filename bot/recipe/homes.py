@@ -153,6 +153,8 @@ def _recipes_of(document: Document, index: int, entry: RecipeFiles, file: str) -
                 yield Home(str(hit.steps[-1]), file, document, index, hit, entry)
     else:
         name = document.scalar(entry.key, document=index)
+        if name == "":
+            raise BadInput("the recipe's name is empty", "write it", file=file, key=entry.key)
         if name is not None:
             yield Home(name, file, document, index, root, entry)
 

@@ -121,8 +121,12 @@ def _faults(recipe: OwnRecipe) -> Iterator[tuple[tuple[str | int, ...], str, str
     levels = recipe.workload.requests
     if not levels or not all(1 <= level <= MOST_AT_ONCE for level in levels):
         yield ("workload", "requests"), f"a concurrency is from 1 to {MOST_AT_ONCE}", "write `requests: {1: 8}`"
-    widths = [width for name in ("tp", "pp") if isinstance(width := _width(recipe, name), int)]
-    if min(widths, default=1) < 1 or math.prod(widths) > recipe.hardware.gpus:
+    said = {name: width for name in _WIDTHS if (width := _width(recipe, name)) is not None and not isinstance(width, bool)}
+    for name, width in said.items():
+        if not isinstance(width, int) or width < 1:
+            yield ("serve", "args"), f"{name} is {width!r}, which is no number of GPUs", "write a whole number from 1"
+            return
+    if math.prod(said.get(name, 1) for name in ("tp", "pp")) > recipe.hardware.gpus or said.get("ep", 1) > recipe.hardware.gpus:
         yield ("serve", "args"), f"{topology(recipe)} does not fit {recipe.hardware.gpus} GPUs", "correct it, or hardware.gpus"
     tasks = [gate.task for gate in recipe.evals]
     for at, task in enumerate(tasks):

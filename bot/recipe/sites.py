@@ -115,16 +115,30 @@ def references(home: Home, rules: Linked) -> Iterator[tuple[str, str | None]]:
 
 
 def where(value: str, rules: Linked) -> str | None:
-    """The path a linked text names: its variant (`:override`) cut off, `./` and `//` written plainly as a shell reads them, the
-    longest root that fits put in front."""
+    """The path a linked text names: its variant (`:override`) cut off, `./`, `//` and `a/../` written plainly as a shell reads
+    them, the longest root that fits put in front. None for one that leads out."""
     said = value.split(":", 1)[0]
-    path = "/".join(step for step in said.split("/") if step not in ("", "."))
+    path = _inside(said)
     prefixes = {root: root.prefix.removeprefix("./") for root in rules.roots}
-    fitting = [root for root, prefix in prefixes.items() if path.startswith(prefix) and (prefix or "/" not in path)]
-    if not fitting or not path or ".." in path.split("/") or said.startswith("/"):
+    bare = "/" not in path and ".." not in said.split("/")
+    fitting = [root for root, prefix in prefixes.items() if path.startswith(prefix) and (prefix or bare)]
+    if not fitting or not path or said.startswith("/"):
         return None
     root = max(fitting, key=lambda root: len(prefixes[root]))
     return root.folder + path.removeprefix(prefixes[root])
+
+
+def _inside(said: str) -> str:
+    """A path without its detours; "" for one that leads out of where it starts."""
+    steps: list[str] = []
+    for step in said.split("/"):
+        if step == ".." and not steps:
+            return ""
+        if step == "..":
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    return "/".join(steps)
 
 
 def is_alias(container: str) -> bool:

@@ -176,6 +176,15 @@ class TestCheck:
         assert "https://github.com/SemiAnalysisAI/InferenceX/pull/XXX" in said
 
 
+class TestAFileThatNeverEnds:
+    @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is none here")
+    def test_is_too_large_for_a_changelog(self, repo: Path) -> None:
+        log = repo / "perf-changelog.yaml"
+        for argv in (("check", log, "/dev/zero"), ("check", "/dev/zero", log), ("sync", log, "/dev/zero")):
+            done = bumpbot("--repo", repo, "changelog", *argv)
+            assert done.code == 1 and "/dev/zero: larger than 64000000 bytes" in done.line
+
+
 class TestSync:
     def test_takes_mains_bytes_and_appends_the_branchs_entry(self, repo: Path, tmp_path: Path) -> None:
         main, head = at(tmp_path, main=worlds.CHANGELOG + OTHER, head=worlds.CHANGELOG + ENTRY)

@@ -159,7 +159,8 @@ class TestLinkedFiles:
         ("benchmarks/multi_node/a.yaml", "benchmarks/multi_node/a.yaml"), ("a.yaml", "benchmarks/multi_node/llm-d-recipes/a.yaml"),
         ("./recipes/vllm/a.yaml", f"{ROOT}vllm/a.yaml"), ("recipes//vllm/./a.yaml:x", f"{ROOT}vllm/a.yaml"), ("./a.yaml", "benchmarks/multi_node/llm-d-recipes/a.yaml"),
         (".//recipes/../a.yaml", None), ("//recipes/a.yaml", None), ("./", None), (".", None), ("", None),
-        ("/etc/passwd", None), ("recipes/../../x.yaml", None), ("elsewhere/a.yaml", None)])
+        ("recipes/../recipes/a.yaml", f"{ROOT}a.yaml"),
+        ("recipes/../.github/workflows/x.yml", None), ("../recipes/a.yaml", None), ("/etc/passwd", None), ("recipes/../../x.yaml", None), ("elsewhere/a.yaml", None)])
     def test_the_three_styles_of_naming_a_file(self, inferencex: Layout, text: str, path: str | None) -> None:
         assert inferencex.recipes[0].linked is not None
         assert where(text, inferencex.recipes[0].linked) == path
@@ -191,6 +192,13 @@ class TestRefusals:
         tree = tree_of(make_tree, {f"configs/{maker}-master.yaml": "k1: {image: a/b:1}\n" for maker in ("amd", "nvidia")})
         with pytest.raises(BadInput, match="stands in configs/amd-master.yaml too"):
             edit.move(tree, inferencex, ["k1"], "a/b:2")
+
+    @pytest.mark.parametrize(("text", "path"), [("image: {tag: v0.25.0}", ".image.tag"), ("image: {name: foo, tag: v0.25.0}", ".image.tag"),
+                                                ("imageTag: v0.25.0", ".imageTag"), ("version: 0.25.0", ".version")])
+    def test_a_part_of_an_image_is_none(self, make_tree: Any, text: str, path: str) -> None:
+        layout = load(f"version: 1\nrecipes: [{{files: r.yaml, image: [{path}]}}]\n")
+        with pytest.raises((Refusal, BadInput), match="part of an image|no image"):
+            edit.move(tree_of(make_tree, {"r.yaml": f"name: r\n{text}\n"}), layout, ["r"], "a/b:v2")
 
     def test_a_workflow_is_never_edited(self, make_tree: Any) -> None:
         layout = load('version: 1\nrecipes: [{files: [".github/**"]}]\n')

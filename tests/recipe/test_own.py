@@ -62,7 +62,8 @@ class TestTheSchema:
         ("repo: zai-org", "repo: ../../zai-org", "model.repo"), ("kind: chat", 'kind: "a\\nb"', "workload.kind"),
         ("task: gsm8k", "task: ../gsm8k", "evals.0.task"), ("task: gsm8k", 'task: "a b|c"', "evals.0.task"),
         ("task: gsm8k", f"task: {'x' * 121}", "evals.0.task"), ("task: gsm8k", 'task: "-x"', "evals.0.task"),
-        ("tp: 4\n", "tp: 64\n", "serve.args"), ("tp: 4\n", "tp: -4\n", "serve.args")])
+        ("tp: 4\n", "tp: 64\n", "serve.args"), ("tp: 4\n", "tp: -4\n", "serve.args"),
+        ("tp: 4\n", "tp: 4.5\n", "serve.args"), ("ep: 4\n", "ep: 64\n", "serve.args"), ("name: glm5", 'name: ""\nwas: glm5', "name")])
     def test_tells_file_line_and_key_of_what_does_not_hold(self, old: str, new: str, told: str) -> None:
         text = SHIPPED[0].read_text()
         assert old in text
