@@ -1,6 +1,6 @@
 """Where a repository keeps its recipes, sites, changelog and workflows, and what it demands of a bump."""
 
-from bot.layout.ask import editable, family, fixed, github_of, hardware, in_scope, platform, rules, source_of, wanted
+from bot.layout.ask import editable, family, fixed, github_of, guard, hardware, in_scope, platform, rules, source_of, wanted
 from bot.layout.load import load, resolve
 from bot.layout.records import (
     Artifacts,
@@ -23,5 +23,5 @@ from bot.layout.records import (
 from bot.layout.schema import schema
 
 __all__ = ["Artifacts", "Baselines", "Changelog", "Evals", "Families", "Fixed", "Hardware", "Layout", "Linked", "Publish",
-           "RecipeFiles", "RepairScope", "Root", "Scans", "Smoke", "Sweep", "editable", "family", "fixed", "github_of", "hardware",
-           "in_scope", "load", "platform", "resolve", "rules", "schema", "source_of", "wanted"]
+           "RecipeFiles", "RepairScope", "Root", "Scans", "Smoke", "Sweep", "editable", "family", "fixed", "github_of", "guard",
+           "hardware", "in_scope", "load", "platform", "resolve", "rules", "schema", "source_of", "wanted"]

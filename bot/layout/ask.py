@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from bot.errors import Refusal
 from bot.layout.globs import matches
 from bot.layout.records import Hardware, Layout
 from bot.model import rules as facts
@@ -96,6 +97,13 @@ def editable(layout: Layout, file: str) -> bool:
         any(matches(glob, file) for glob in globs) or any(folder and file.startswith(folder) for folder in folders)
         or (layout.changelog is not None and file == layout.changelog.file)
         or any(matches(glob, file) for glob in layout.scope.files))
+
+
+def guard(layout: Layout, files: Iterable[str]) -> None:
+    """Refusal for the first file that a bump may not change."""
+    for file in files:
+        if not editable(layout, file):
+            raise Refusal(f"{file} is not to be edited by a bump", "no workflow ever is; other files must stand in the layout")
 
 
 def in_scope(layout: Layout, file: str, path: Sequence[str | int]) -> bool:

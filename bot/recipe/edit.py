@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from bot.errors import Refusal
-from bot.layout import Layout, editable
+from bot.layout import Layout, guard
 from bot.model.recipe import Edit, Site
 from bot.ports import Tree
 from bot.recipe import engine, movable, spelling
@@ -56,16 +56,10 @@ def move(tree: Tree | Shelf, layout: Layout, keys: Sequence[str], image_text: st
                 # An alias says the same text at a second path, and the proof asks for every path that changes.
                 plans[place.document.file][place.index, place.hit.steps] = (place.document, change)
     files = {file: _rewritten(plan, shelf.places(layout, file)) for file, plan in sorted(plans.items())}
-    _refuse_outside(layout, files)
+    guard(layout, files)
     before = {file: shelf.read(file) or b"" for file in files}
     return Edit(files=files, sites=tuple(moved.values()), diff=diff.unified(before, files),
                 findings=tuple(dict.fromkeys(findings)))
-
-
-def _refuse_outside(layout: Layout, files: Iterable[str]) -> None:
-    for file in files:
-        if not editable(layout, file):
-            raise Refusal(f"{file} is not to be edited by a bump", "no workflow ever is; other files must stand in the layout")
 
 
 def _rewritten(plan: dict[tuple[object, ...], tuple[Document, splice.Change]], recipes: Sequence[aliases.Place]) -> bytes:

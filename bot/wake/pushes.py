@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.diagnose import repair as repairs
 from bot.errors import Conflict, Refusal
-from bot.layout import editable
+from bot.layout import guard
 from bot.model.action import Push
 from bot.model.bump import Bump
 from bot.recipe import changelog, edit
@@ -28,9 +28,7 @@ def push(context: Context, bump: Bump, action: Push, at: datetime) -> str:
     git, branch, base = context.git, bump.subject.rules.branch, bump.subject.rules.base
     tip, main = git.tip(branch), git.tip(base)
     parents, changes = MAKERS[action.why](context, bump, action)
-    for path in changes:
-        if not editable(context.layout, path):
-            raise Refusal(f"{path} is not to be edited by a bump", "no workflow ever is; other files must stand in the layout")
+    guard(context.layout, changes)
     oid = git.commit(parents, changes, _message(bump, action), when=at)
     if tip == oid or (tip is not None and tip != action.expected and git.contains(tip, oid)):
         return oid
