@@ -60,7 +60,12 @@ class Accounting(Struct, frozen=True, kw_only=True):
 
 
 class Samples(Struct, frozen=True, kw_only=True):
-    """The answers of one eval, counted: `cut` have no final answer line, `wrong` have one and it is not right."""
+    """The answers of one eval, counted: `cut` have no final answer line, `wrong` have one and it is not right.
+
+    `marks` holds one letter a question in the order of the suite: r right, w wrong, c cut, - not asked; `prints` four
+    hexadecimal digits of each question's own hash in the same order (`----` where it was not asked), so that answers are
+    paired only where both sides were asked the same. Both are empty where the file does not tell the questions apart.
+    """
 
     concurrency: int
     task: str
@@ -69,6 +74,22 @@ class Samples(Struct, frozen=True, kw_only=True):
     cut: int
     wrong: int
     median_length: float
+    recipe: str = ""
+    marks: str = ""
+    prints: str = ""
+
+
+class Reported(Struct, frozen=True, kw_only=True):
+    """What a server said of itself: the version, commit or digest that really ran, and the file (and line) that says so.
+
+    A concurrency of 0 speaks for every point of its job.
+    """
+
+    kind: Literal["version", "commit", "digest", "image"]
+    value: str
+    file: str
+    line: int | None = None
+    concurrency: int = 0
     recipe: str = ""
 
 
@@ -106,9 +127,13 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
+    """A point worth measuring again. `runs` is how many more runs of it would decide (None: not known, or none would);
+    `gpu_hours` what one of them costs."""
+
     point: Cell
     why: str
     gpu_hours: float | None
+    runs: int | None = None
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal, TypeVar, cast
 from msgspec import Struct, structs
 
 from bot.errors import BadInput
-from bot.model.result import Accounting, Row, Samples
+from bot.model.result import Accounting, Reported, Row, Samples
 from bot.results import agentic, aiperf_records, aiperf_summary, evalagg, fixedseq, lmeval, lmsamples, places, rowfile
 from bot.results.parsed import UNKNOWN, Context, Parsed, Parser
 
@@ -22,7 +22,7 @@ _ROUNDED = 5.1e-5
 PARSERS: tuple[Parser, ...] = tuple(
     cast(Parser, module) for module in (agentic, fixedseq, evalagg, lmeval, lmsamples, aiperf_records, aiperf_summary, rowfile)
 )
-T = TypeVar("T", Accounting, Samples)
+T = TypeVar("T", Accounting, Samples, Reported)
 
 
 class Skipped(Struct, frozen=True, kw_only=True):
@@ -36,6 +36,7 @@ class Collected(Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...] = ()
     accounting: tuple[Accounting, ...] = ()
     samples: tuple[Samples, ...] = ()
+    reported: tuple[Reported, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -121,6 +122,7 @@ def _join(parsed: Sequence[tuple[str, Parsed]], beside: Mapping[str, int], skipp
         rows=tuple(sorted((row for row, _ in rows.values()), key=row_order)),
         accounting=tuple(accounting[conc] for conc in sorted(accounting)),
         samples=tuple(samples[key][0] for key in sorted(samples)),
+        reported=tuple(_placed(told, places.resolve(name, beside)) for name, made in parsed for told in made.reported),
         skipped=tuple(sorted(skipped, key=lambda entry: entry.name)),
     )
 

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, Protocol
 
 from msgspec import Struct
 
-from bot.model.result import Accounting, Row, Samples
+from bot.model.result import Accounting, Reported, Row, Samples
 
 UNKNOWN = 0
 """The concurrency of a point whose file does not tell it; `collect` finds it beside the file or says it cannot."""
@@ -30,6 +30,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...] = ()
     accounting: tuple[Accounting, ...] = ()
     samples: tuple[Samples, ...] = ()
+    reported: tuple[Reported, ...] = ()
     concurrency: int | None = None
     raw: bool = False
 

@@ -42,7 +42,7 @@ def _finding(found: Finding) -> dict[str, Any]:
 
 
 def _rerun(again: Rerun) -> dict[str, Any]:
-    return {"point": _point(again.point), "why": again.why, "gpu_hours": again.gpu_hours}
+    return {"point": _point(again.point), "why": again.why, "gpu_hours": again.gpu_hours, "runs": again.runs}
 
 
 def _point(point: Cell | None) -> dict[str, Any] | None:
