@@ -256,7 +256,7 @@ class TestTheReport:
             "reasons",
             "recipe",
         }
-        assert set(told["rerun"][0]) == {"point", "why", "gpu_hours"}
+        assert set(told["rerun"][0]) == {"point", "why", "gpu_hours", "runs"}
         assert set(told["rerun"][0]["point"]) == {"recipe", "concurrency", "workload", "topology", "fingerprint"}
         json.dumps(told, allow_nan=False)
 
