@@ -25,6 +25,7 @@ from bot.verdict.gates import scores
 from bot.wake import verdicts
 from bot.wake.artifacts import Shelf, fitting, note, points_of
 from bot.wake.context import Context
+from bot.wake.proofs import proofs
 
 T = TypeVar("T")
 Heard = tuple[Reported, ...]
@@ -34,7 +35,8 @@ NO_LOG = "no log of this job can be read"
 
 def judge_all(context: Context, bump: Bump, runs: Sequence[Run], known: Sequence[Judged]) -> tuple[Judged, ...]:
     """The evidence of every run so far; the verdicts come last, since a repeat speaks for a sweep that was read before it."""
-    found = [one for run in runs if (one := judge(context, bump, run, known)) is not None]
+    read = [one for run in runs if (one := judge(context, bump, run, known)) is not None]
+    found = [msgspec.structs.replace(one, proofs=proofs(context, bump, one)) for one in read]
     by_run = {run.id: run for run in runs}
     return tuple(verdicts.settle(context, bump, by_run[one.run], one, found) for one in found)
 
@@ -108,7 +110,7 @@ def _placed(bump: Bump, job: Job, collected: Collected, heard: Heard) -> Heard:
     """What logs and results of a job say of its servers, for each point that the job measured."""
     owner = job.recipe or bump.subject.family[0].key
     measured = {row.point.concurrency for row in collected.rows} | {one.concurrency for one in collected.samples}
-    points = {job.concurrency} if job.concurrency is not None else measured or {0}
+    points = measured | ({job.concurrency} if job.concurrency is not None else set()) or {0}
     own = [msgspec.structs.replace(one, role=job.role, recipe=owner) for one in (*heard, *collected.reported)]
     return tuple(msgspec.structs.replace(one, concurrency=one.concurrency or point) for point in sorted(points) for one in own
                  if one.concurrency in (0, point))
