@@ -90,7 +90,7 @@ class TestFixedSequenceRows:
             decode_dp_attention="true",
             decode_num_workers=1,
         )
-        assert read([made]).rows[0].point.topology == "2P TP4 x 1D TP16/EP16/DPA"
+        assert read([made]).rows[0].point.topology == "2P(TP4) x 1D(TP16/EP16/DPA)"
 
     def test_may_stand_in_one_list_with_agentic_ones(self) -> None:
         told = read([agentic(), fixed()], "results_bmk/agg_bmk.json")
