@@ -18,9 +18,12 @@ from bot.errors import BadInput
 from bot.model.result import Accounting, Row, Verdict
 from bot.model.run import Triage
 from bot.results import collect
+from bot.results.accounts import total
+from bot.results.metrics import Metrics
 from bot.verdict import report as verdicts
 from bot.verdict.compare import compare as judge
 
+UNREAD = ("not-a-result", "no-concurrency")
 FILES_HINT = "name logs, results or a folder of them"
 
 
@@ -42,8 +45,8 @@ def triage(paths: list[Path], format_: str) -> None:
 def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: str) -> None:
     """Judges rows or artifacts against a baseline; exit 1 for regressed or inconclusive."""
     with working("reading the results"):
-        (rows, counts), (old, old_counts), (again, _) = _read(new), _read(baseline), _read(repeat)
         metrics = knowledge(PackagedAssets()).metrics
+        (rows, counts), (old, old_counts), (again, _) = (_read(paths, metrics) for paths in (new, baseline, repeat))
         verdict = judge(rows, old, repeat=again, metrics=metrics, accounting=counts, baseline_accounting=old_counts)
     if format_ == "json":
         as_json(_nameless(verdicts.report(verdict)))
@@ -81,16 +84,19 @@ def _told(found: Triage) -> dict[str, Any]:
     return {"class": told.pop("class"), **told}
 
 
-def _read(paths: Sequence[Path]) -> tuple[tuple[Row, ...], tuple[Accounting, ...]]:
+def _read(paths: Sequence[Path], metrics: Metrics) -> tuple[tuple[Row, ...], tuple[Accounting, ...]]:
     """Rows and counted requests of each argument by itself, so that two runs of one point do not contradict each other
     as one attempt would. Files that hold no result are named."""
     rows: list[Row] = []
     counts: list[Accounting] = []
     for path in paths:
-        found = collect(_streams([path]), recipe="")
+        found = collect(_streams([path]), recipe="", metrics=metrics)
         rows += found.rows
         counts += found.accounting
-        if found.skipped and path.is_file() and not _empty(path):
+        for skip in found.skipped:
+            if skip.why == "nothing-measured":
+                note(f"note: {skip.name}: nothing was measured, {skip.detail}")
+        if any(skip.why in UNREAD for skip in found.skipped) and path.is_file() and not _empty(path):
             raise BadInput("no result that is known here", "give rows, or the artifacts of a job", file=str(path))
         unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
         if unplaced:
@@ -98,7 +104,7 @@ def _read(paths: Sequence[Path]) -> tuple[tuple[Row, ...], tuple[Accounting, ...
             note(f"note: {unplaced[0]}{more}: the concurrency is nowhere told, left out")
         if not found.rows and not found.accounting:
             note(f"note: {path} holds no result")
-    return tuple(rows), tuple(counts)
+    return tuple(rows), total(counts)
 
 
 def _empty(path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from msgspec import structs
 
@@ -24,3 +25,11 @@ def add(one: Accounting | None, other: Accounting) -> Accounting:
         conversations_invalid=(one.conversations_invalid or 0) + (other.conversations_invalid or 0) if known else None,
         kinds=dict(sorted((Counter(one.kinds) + Counter(other.kinds)).items())),
     )
+
+
+def total(accounts: Iterable[Accounting]) -> tuple[Accounting, ...]:
+    """One count a recipe and concurrency: several measurements of one point are one answer to how often it fails."""
+    known: dict[tuple[str, int], Accounting] = {}
+    for one in accounts:
+        known[one.recipe, one.concurrency] = add(known.get((one.recipe, one.concurrency)), one)
+    return tuple(known[key] for key in sorted(known))

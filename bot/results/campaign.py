@@ -104,7 +104,9 @@ def _wrong(record: Mapping[str, Any]) -> str:
 
 
 def _whole(cell: Cell, repetitions: Mapping[int, Sequence[Request]], name: str) -> None:
-    most = max(len(requests) for requests in repetitions.values())
+    """Every repetition has all requests of the longest, and enough of them for the concurrency that the cell's name tells."""
+    found = _CONC.search(cell[1])
+    most = max(int(found["conc"]) if found else 0, *(len(requests) for requests in repetitions.values()))
     for repetition, requests in sorted(repetitions.items()):
         missing = sorted(set(range(most)) - {request.index for request in requests})
         if missing:

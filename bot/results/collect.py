@@ -49,10 +49,10 @@ def collect(
             told.tell(name, meta.concurrency)
             images |= {places.folder(name): meta.image} if meta.image else {}
         elif parser := claim(start, name):
-            made = parser.parse(whole, name, context)
+            made = _canonical(parser.parse(whole, name, context), name, metrics)
             plausible.check(made.rows, name)
             told.tell(name, made.concurrency, client=made.client)
-            read.append((name, _canonical(made, name, metrics)))
+            read.append((name, made))
         else:
             skipped.append(Skipped(name=name, why="not-a-result"))
     return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in read], told, skipped)

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from bot.errors import BadInput
 from bot.model.result import Row
 
+_UNITS = ("s", "tok/s", "tok/s/user", "req/s")
+"""Rows that people write may have other units, and only equal ones can be laid beside each other."""
 TIMES = ("ttft", "itl", "tpot", "e2el")
 _APART = 30.0
 """Far above any real spread between two views of one quantity, far below the factor of 1000 between ms and s."""
@@ -19,14 +21,14 @@ _ROUNDED = 1.1e-5
 
 
 def check(rows: Iterable[Row], name: str, key: str = "") -> None:
-    """Rows of a file in canonical metrics and units; BadInput for the first point whose values contradict each other."""
+    """The rows of one file that are in canonical units; BadInput for the first point whose values contradict each other."""
     points: dict[tuple[object, ...], dict[tuple[str, str | None], float]] = {}
     for row in rows:
-        if row.metric != "eval":
+        if row.unit in _UNITS:
             points.setdefault((row.point, row.run, row.attempt, row.repeat), {})[row.metric, row.stat] = row.value
     for identity, told in points.items():
         concurrency = getattr(identity[0], "concurrency", 0)
-        wrong = _disorder(told) or _unit(told, concurrency)
+        wrong = _unit(told, concurrency) or _disorder(told)
         if wrong:
             where = f" at concurrency {concurrency}" if concurrency else ""
             raise BadInput(f"{wrong[0]}{where}", wrong[1], file=name, key=key)
