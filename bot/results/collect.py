@@ -14,12 +14,10 @@ from msgspec import structs
 
 from bot.errors import BadInput
 from bot.results import places, plausible
-from bot.results.claims import HEAD, PARSERS, claim
-from bot.results.join import Collected, Skipped, join, row_order
+from bot.results.claims import HEAD, claim
+from bot.results.join import Collected, Skipped, join
 from bot.results.metrics import Metrics
 from bot.results.parsed import Context, Parsed
-
-__all__ = ["HEAD", "PARSERS", "Collected", "Skipped", "claim", "collect", "row_order"]
 
 
 def collect(

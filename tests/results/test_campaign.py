@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bot.errors import BadInput
 from bot.results import collect
-from tests.results.made import burst, jsonl, stream
+from tests.results.made import jsonl, stream
+from tests.results.made_tools import burst
 
 SAMPLE = Path(__file__).parents[3] / "shared" / "data" / "campaign" / "grid-rows.sample.jsonl"
 

@@ -9,26 +9,8 @@ import pytest
 from bot.errors import BadInput
 from bot.results import PARSERS, collect, read
 from bot.results.claims import HEAD, claim
-from tests.results.made import (
-    agentic,
-    burst,
-    counter,
-    encoded,
-    eval_row,
-    fixed,
-    jsonl,
-    lm_results,
-    repeats,
-    request,
-    row,
-    sample,
-    server,
-    sglang_run,
-    stream,
-    summary,
-    sweep,
-    vllm_run,
-)
+from tests.results.made import agentic, encoded, eval_row, fixed, jsonl, lm_results, request, row, sample, stream, summary
+from tests.results.made_tools import burst, counter, repeats, server, sglang_run, sweep, vllm_run
 
 LONG = "x" * 200_000
 CONCS = range(1, 1500)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bot.errors import BadInput
 from bot.results import collect, load_metrics
-from tests.results.made import agentic, fixed, row, sglang_run, stream, summary, vllm_run
+from tests.results.made import agentic, fixed, row, stream, summary
+from tests.results.made_tools import sglang_run, vllm_run
 
 METRICS = load_metrics((Path(__file__).parents[2] / "bot" / "knowledge" / "metrics.yaml").read_text())
 

@@ -6,7 +6,8 @@ import pytest
 
 from bot.errors import BadInput
 from bot.results import collect
-from tests.results.made import agentic, encoded, jsonl, sglang_run, stream, vllm_run
+from tests.results.made import agentic, encoded, jsonl, stream
+from tests.results.made_tools import sglang_run, vllm_run
 
 BOTH = [(vllm_run, "v/run.jsonl"), (sglang_run, "s/run.jsonl")]
 
