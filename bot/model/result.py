@@ -20,7 +20,10 @@ class Cell(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked."""
+    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked.
+
+    `repeat` counts (from 1) the repetitions that a load generator made of one point in one run; None where it made one.
+    """
 
     point: Cell
     metric: str
@@ -35,6 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     task: str | None = None
     correct: int | None = None
+    repeat: int | None = None
 
 
 class Accounting(Struct, frozen=True, kw_only=True):
@@ -128,6 +132,14 @@ class Proof(Struct, frozen=True, kw_only=True):
     def contradicted(self) -> bool:
         """Whether something else is known to have run."""
         return self.state in ("stale", "conflicting")
+
+
+class Reliability(Struct, frozen=True, kw_only=True):
+    """How many of a cluster's jobs ended well, over all attempts of one run; skipped ones are not counted."""
+
+    cluster: str
+    succeeded: int
+    total: int
 
 
 class Score(Struct, frozen=True, kw_only=True):
