@@ -15,7 +15,7 @@ from bot.cli.packaged import schemes
 from bot.diagnose import known as known_repairs
 from bot.diagnose import signatures
 from bot.layout import Layout
-from bot.model.result import Baseline
+from bot.model.baseline import Offer, Question
 from bot.model.text import Text
 from bot.ports import Clock, Generator, Published, Tree
 from bot.render import Renderer
@@ -42,8 +42,8 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
 class NoBaselines:
     """Satisfies the Published port where the layout names no source: nothing is published for anybody."""
 
-    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
-        return None
+    def offer(self, question: Question) -> Offer:
+        return Offer(notes=("no-source",))
 
 
 def published(clock: Clock, layout: Layout, known: Knowledge, files: Callable[[], Tree]) -> Published:
