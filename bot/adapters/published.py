@@ -24,7 +24,7 @@ from bot.model.baseline import Aside, Configuration, Offer, Question
 from bot.model.result import Accounting, Baseline, Row, Samples
 from bot.results.metrics import Metrics
 
-__all__ = ["ApiSource", "FileSource", "PublishedBaselines"]
+__all__ = ["ApiSource", "FileSource", "PublishedBaselines", "Source"]
 
 LIMIT = 12
 _PULL = re.compile(r"/pull/(\d{1,9})$")
