@@ -25,7 +25,10 @@ class EvalSpec(Struct, frozen=True, kw_only=True):
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """One measured cell of a recipe: topology x workload x concurrency (CONTRACTS `matrix`)."""
+    """One measured cell of a recipe: topology x workload x concurrency (CONTRACTS `matrix`).
+
+    `speculation` and `offload` (of the KV cache) are in the generator's words, empty where it has none.
+    """
 
     id: str
     recipe: str
@@ -40,6 +43,8 @@ class Point(Struct, frozen=True, kw_only=True):
     fingerprint: str
     stage: Literal[1, 2, 3] | None = None
     eval: EvalSpec | None = None
+    speculation: str = ""
+    offload: str = ""
 
 
 class Recipe(Struct, frozen=True, kw_only=True):

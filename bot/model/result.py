@@ -200,8 +200,20 @@ class Verdict(Struct, frozen=True, kw_only=True):
     rerun: tuple[Rerun, ...] = ()
 
 
+class Absent(Struct, frozen=True, kw_only=True):
+    """A point of the recipe that has no baseline, and why, as a word of the glossary (`absent-`), a value behind the colon."""
+
+    point: Cell
+    why: str
+
+
 class Baseline(Struct, frozen=True, kw_only=True):
-    """The published points of the current image, frozen once per bump. `notes` say what could not be verified."""
+    """The published points of the current image, frozen once per bump. `notes` say what could not be verified.
+
+    `rows` are those of the newest run at each point, then older runs of exactly the same; date, run, attempt, head and pull
+    are those of the newest run of all. `absent` are the points that nothing was found for; `thresholds` what each eval had
+    to reach then, and `identity` what a set without a fingerprint is matched by, where the source tells.
+    """
 
     date: str
     image: str
@@ -215,3 +227,6 @@ class Baseline(Struct, frozen=True, kw_only=True):
     samples: tuple[Samples, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()
+    absent: tuple[Absent, ...] = ()
+    thresholds: dict[str, float] = {}
+    identity: str = ""

@@ -155,7 +155,8 @@ def _point(key: str, row: rows.Row, conc: int, layout: Layout, gate: EvalSpec | 
     return Point(id=f"{name}/{gate.task}" if gate else name, recipe=key, kind="eval" if gate else "throughput",
                  image=row["image"], hardware=label.removeprefix("cluster:").split("-")[0], gpus=rows.gpus(row),
                  topology=topology(row), workload=rows.workload(row), concurrency=conc, runner=label,
-                 fingerprint=fingerprint(row), eval=gate)
+                 fingerprint=fingerprint(row), eval=gate, speculation=row.get("spec-decoding", "none"),
+                 offload=row.get("kv-offloading", "none"))
 
 
 def _distinct(found: Sequence[Point]) -> tuple[Point, ...]:

@@ -23,6 +23,7 @@ from bot.rehearse.published import LoopbackPublished, PublishedData
 from bot.results import Collected, collect, load_metrics
 from bot.verdict.compare import compare
 from bot.verdict.gates import failed_requests, scores
+from tests.fakes import asked
 from tests.rehearse import make_kimi_k3_gb200
 from tests.rehearse.kimi_k3_gb200 import numbers, own, uncapped
 
@@ -61,8 +62,8 @@ def baseline() -> Iterator[Baseline]:
     try:
         clock = VirtualClock(datetime(2026, 9, 10, tzinfo=UTC))
         source = ApiSource(clock, base_url=f"{server.url}/api/v1", companion_url=f"{server.url}/companion")
-        found = PublishedBaselines(source, METRICS).baseline(
-            numbers.RECIPE, model="kimik3", image=numbers.OLD, fingerprint=numbers.FINGERPRINT
+        found = asked.baseline(
+            PublishedBaselines(source, METRICS), numbers.RECIPE, model="kimik3", image=numbers.OLD, fingerprint=numbers.FINGERPRINT
         )
         assert found is not None
         yield found
