@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.model.result import Cell, Rerun
 from bot.verdict.judge import Judged
-from bot.verdict.pairs import order
+from bot.verdict.pairs import counterpart, order
 from bot.verdict.rule import MEASUREMENTS
 from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, curve_se, side
 from bot.verdict.words import BLOCKING, word
@@ -122,5 +122,7 @@ def _most(runs: Sequence[int | None]) -> int | None:
 
 
 def _cost(point: Cell, gpu_hours: Costs) -> float | None:
+    """What one run of the point costs: told for the point itself, or for the one cell it can be, else by concurrency."""
     held: Mapping = gpu_hours
-    return held.get(point, held.get(point.concurrency))
+    found = counterpart(point, {cell for cell in held if isinstance(cell, Cell)})
+    return held.get(point.concurrency) if found is None else held[found]
