@@ -151,8 +151,10 @@ def once(rows: Sequence[Row], whose: str, besides: Sequence[Row] = ()) -> tuple[
     made = {_place(row): row for row in besides if row.run is not None}
     kept = []
     for row in rows:
-        told = row if row.run is None else made.setdefault(_place(row), row)
-        if told is row:
+        place = _place(row)
+        told = made.get(place) if row.run is not None else None
+        if told is None:
+            made[place] = row
             kept.append(row)
         elif told.value != row.value:
             raise BadInput(

@@ -42,9 +42,9 @@ Wanted = tuple[Cell, str, str, int | None, int | None]
 def _doubted(judged: Sequence[Judged]) -> list[Wanted]:
     """Cold points, and those of an image not proven while others are: a node with a stale cache is not every node."""
     return [
-        (pair.point, word(flag), each.metric.id, 1, None)
+        (pair.point, flag, each.metric.id, 1, None)
         for each in judged for pair in each.doubted for flag in pair.flags
-        if word(flag) == "cold-run" or word(flag) == "image-not-proven" and each.pairs
+        if flag == "cold-run" or flag == "image-not-proven" and each.pairs
     ]  # fmt: skip
 
 
