@@ -108,6 +108,14 @@ class TestErrors:
     def test_of_many_conversations_are_a_regression(self) -> None:
         assert self.told(self.counted(30, 210, 40, 20), self.counted(1, 232, 40, 1)).verdict == "regressed"
 
+    def test_of_the_seed_are_no_change_between_equal_systems(self) -> None:
+        """Smoke and sweep of one image: 7 of 241 against 0 of 241, and 2 conversations against none."""
+        found = self.told(self.counted(7, 234, 40, 2), self.counted(0, 241, 40, 0)).findings[0]
+        assert found.finding == "inconclusive" and found.reasons == ("clustered",)
+
+    def test_that_nobody_counted_by_conversation_are_a_flag_however_many(self) -> None:
+        assert self.told(self.counted(60, 181), self.counted(1, 232)).findings[0].finding == "inconclusive"
+
     def test_at_warm_up_are_none(self) -> None:
         found = self.told(self.counted(0, 241), self.counted(1, 232)).findings[0]
         assert (found.finding, found.new) == ("neutral", 0.0)
