@@ -75,9 +75,10 @@ def repeats(bump: Bump) -> tuple[Run, ...]:
 
 
 def suspects(bump: Bump, judged: Judged) -> tuple[Point, ...]:
-    """The points that the verdict wants measured once more before it says anything."""
+    """The points that the verdict wants measured once more before it says anything. Where the baseline's own few runs are
+    what it lacks, running the candidate again would only cost."""
     wanted = judged.verdict.rerun if judged.verdict and judged.verdict.verdict == "inconclusive" else ()
-    cells = {(again.point.recipe, again.point.concurrency) for again in wanted}
+    cells = {(again.point.recipe, again.point.concurrency) for again in wanted if "history:" not in again.why}
     return tuple(point for recipe in bump.subject.family for point in recipe.points
                  if point.kind == "throughput" and (point.recipe, point.concurrency) in cells)
 

@@ -181,8 +181,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 class Rerun(Struct, frozen=True, kw_only=True):
     """A point worth measuring again. `runs` is how many more runs of it would decide (None: not known, or none would);
-    `gpu_hours` what one of them costs. `history` is how many runs behind the baseline would decide where its own few are
-    what leaves the interval wide (`why` is `history:...` then, and no run of the candidate is asked for)."""
+    `gpu_hours` what one of them costs. Where the baseline's own few runs leave the interval wide, `why` names `history:...`:
+    `runs` decide then only with `history` runs behind the baseline, and alone are not worth their GPU-hours."""
 
     point: Cell
     why: str
