@@ -86,7 +86,7 @@ def misjudged(frozen: Protocol, counts: Counts) -> list[Table]:
     return tables
 
 
-def peers(frozen: Protocol, counts: Counts, otava: Mapping[tuple[Cell, int], Counter[str]]) -> list[Table]:
+def peers(frozen: Protocol, counts: Counts, packages: Mapping[tuple[str, Cell, int], Counter[str]]) -> list[Table]:
     """Every rule as shipped on the same arrays, a table for each kind of noise and history."""
     tables = []
     for noise in frozen.peers.noise:
@@ -94,8 +94,9 @@ def peers(frozen: Protocol, counts: Counts, otava: Mapping[tuple[Cell, int], Cou
             cells = [Cell(noise=noise, scenario=scenario, history=history) for scenario in frozen.peers.scenarios]
             names = dict.fromkeys([name for cell in cells for name in counts[cell] if name != OURS])
             rows = [[name, *(alarms(counts[cell].get(name)) for cell in cells)] for name in names]
-            for new in sorted({new for cell, new in otava if cell in cells}):
-                rows.append([f"Otava, {new} new point{'s' * (new > 1)}", *(alarms(otava.get((cell, new))) for cell in cells)])
+            for package, new in sorted({(package, new) for package, cell, new in packages if cell in cells}):
+                rows.append([f"{package}, {new} new point{'s' * (new > 1)}",
+                             *(alarms(packages.get((package, cell, new))) for cell in cells)])
             first = [counts[cell][OURS] for cell in cells]
             rows += [[FIRST, *(share(told["suspect"], told["n"]) for told in first)], [OURS, *map(alarms, first)]]
             tables.append(Table(title=f"As shipped: alarms in % of sweeps, noise {noise}, {history} published",
