@@ -184,7 +184,11 @@ def main() -> int:
         options.error(f"--sweeps is at least 1, --only of {', '.join(PARTS)}")
     began = perf_counter()
     with Pool(cpu_count()) as pool:
-        each = pool.imap_unordered
+
+        def each(work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
+            print(f"  {perf_counter() - began:.0f} s: {len(tasks)} blocks", file=sys.stderr)
+            return pool.imap_unordered(work, tasks)
+
         shipped = measure_shipped(frozen, asked.sweeps, each) if "shipped" in parts else {}
         packages = measure_packages(frozen, asked.sweeps, each, asked.packages.resolve()) if "packages" in parts and shipped else {}
         matched, thresholds = measure_matched(frozen, asked.sweeps, each) if "matched" in parts else ({}, {})

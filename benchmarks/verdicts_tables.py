@@ -75,12 +75,16 @@ def misjudged(frozen: Protocol, counts: Counts) -> list[Table]:
         for scenario in frozen.misjudged.scenarios:
             cells = {kind: counts[Cell(noise=kind, scenario=scenario, history=history)][OURS] for kind in kinds}
             rates = {kind: told["regressed"] / told["n"] for kind, told in cells.items()}
-            worst, best = (max, min) if not frozen.scenarios[scenario].loss else (min, max)
-            rows.append([scenario, "regressed", *(alarms(told) for told in cells.values()),
-                         f"{worst(rates, key=rates.__getitem__)} / {best(rates, key=rates.__getitem__)}"])
-            bad = frozen.scenarios[scenario].loss
-            rows.append(["", "neutral when bad" if bad else "neutral",
-                         *(share(told["neutral"] + told["improved"], told["n"]) for told in cells.values()), ""])
+            bad, points = frozen.scenarios[scenario].loss, len(frozen.concurrencies)
+            worst, best = (min, max) if bad else (max, min)
+            rows += [
+                [scenario, "regressed", *map(alarms, cells.values()),
+                 f"{worst(rates, key=rates.__getitem__)} / {best(rates, key=rates.__getitem__)}"],
+                ["", "neutral when bad" if bad else "neutral",
+                 *(share(told["neutral"] + told["improved"], told["n"]) for told in cells.values()), ""],
+                ["", "inconclusive", *(share(told["inconclusive"], told["n"]) for told in cells.values()), ""],
+                ["", "re-run", *(f"{100 * told['rerun points'] / points / told['n']:.1f}" for told in cells.values()), ""],
+            ]
         tables.append(Table(title=f"bumpbot, noise misjudged, {history} published run{'s' * (history > 1)}",
                             header=("scenario", "verdict", *kinds, "worst / best"), rows=rows))
     return tables
