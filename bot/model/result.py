@@ -147,7 +147,10 @@ class Score(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool."""
+    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool.
+
+    `how` says how an eval was compared: `paired` question by question, `unpaired` as two shares, `pooled` over its points.
+    """
 
     metric: str
     point: Cell | None
@@ -161,16 +164,19 @@ class Finding(Struct, frozen=True, kw_only=True):
     void: bool = False
     reasons: tuple[str, ...] = ()
     recipe: str = ""
+    how: str | None = None
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
     """A point worth measuring again. `runs` is how many more runs of it would decide (None: not known, or none would);
-    `gpu_hours` what one of them costs."""
+    `gpu_hours` what one of them costs. `history` is how many runs behind the baseline would decide where its own few are
+    what leaves the interval wide (`why` is `history:...` then, and no run of the candidate is asked for)."""
 
     point: Cell
     why: str
     gpu_hours: float | None
     runs: int | None = None
+    history: int | None = None
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
