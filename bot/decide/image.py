@@ -12,7 +12,7 @@ from bot.model.run import Run
 from bot.model.text import Text
 
 _RAN = {
-    "old": Text("The old image ran where the candidate was asked for: at {points} {who} {ran}, and the candidate would be {wanted}.",
+    "old": Text("The old image ran, not the candidate: at {points} {who} {ran}, and the candidate would be {wanted}.",
                 "实际运行的是旧镜像，而非候选镜像：在 {points}，{who} {ran}，而候选镜像应为 {wanted}。"),
     "other": Text("Another image ran than the candidate: at {points} {who} {ran}, and the candidate would be {wanted}.",
                   "实际运行的是其他镜像，而非候选镜像：在 {points}，{who} {ran}，而候选镜像应为 {wanted}。"),
@@ -24,9 +24,10 @@ _WHO = {
 _CLEAR = {
     "cache": Text("It came from the stale squash cache {cache}. Delete that file on the cluster, then ask for the smoke again.",
                   "它来自过期的 squash 缓存 {cache}。请在集群上删除该文件，然后重新请求冒烟测试。"),
-    "unknown": Text("A squash cache kept under the image's name, or a launcher that sets its image itself, does this. Clear the cache or "
-                    "mend the launcher, then ask for the smoke again.",
-                    "按镜像名保留的 squash 缓存，或自行指定镜像的启动脚本，都会造成这种情况。请清除缓存或修正启动脚本，然后重新请求冒烟测试。"),
+    "unknown": Text("A squash cache kept under the image's name does this, or a launcher that sets its image itself. Clear "
+                    "the one or mend the other, then ask for the smoke again.",
+                    "按镜像名保留的 squash 缓存，或自行指定镜像的启动脚本，都会造成这种情况。"
+                    "请清除缓存或修正启动脚本，然后重新请求冒烟测试。"),
 }
 _SOME = Text("Only some nodes did so.", "仅部分节点如此。")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -83,6 +84,19 @@ class StageLine(Struct, frozen=True, kw_only=True):
     result: str
     run: int | None = None
     sample: int | None = None
+
+
+class ProofLine(Struct, frozen=True, kw_only=True):
+    """What ran at these points (short names), as `Proof` has it; `nodes` are told as the layout allows."""
+
+    points: tuple[str, ...]
+    state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
+    wanted: str = ""
+    ran: str = ""
+    why: str = ""
+    old: bool = False
+    cache: str = ""
+    nodes: tuple[str, ...] = ()
 
 
 class Regression(Struct, frozen=True, kw_only=True):

@@ -176,6 +176,20 @@ class TestTakeover:
         assert told.result["gpu_hours"] < 1
 
 
+class TestStaleCache:
+    NAME = "stale-cache"
+
+    def test_ends_at_the_first_stage_before_a_sweep_is_paid_for(self, told: Told) -> None:
+        assert told.ours == [("smoke.yml", 1, "dispatch", "success")] and told.result["gpu_hours"] < 1
+        assert (told.result["outcome"], told.result["cause"]) == ("uncertain", "none")
+        assert (told.pull.open, told.pull.draft) == (False, True)
+
+    @pytest.mark.parametrize("kind", ["initial", "final"])
+    def test_what_ran_and_the_file_to_delete_are_named_in_both_languages(self, told: Told, kind: str) -> None:
+        for half in told.comment(kind).split("<summary>中文</summary>"):
+            assert "0.5.21" in half and "0.5.22" in half and "lmsysorg_sglang_v0.5.22.sqsh" in half
+
+
 class TestFamily:
     NAME = "family"
 
