@@ -99,7 +99,7 @@ class TestPoints:
         assert [(point.stage, point.kind, point.concurrency) for point in staged] == [
             (1, "eval", 16), (2, "throughput", 1), (3, "throughput", 16)]
         gate = staged[0].eval
-        assert gate == EvalSpec(task="gsm8k", threshold=0.9, limit=50)
+        assert gate == EvalSpec(task="gsm8k", threshold=0.9, limit=100)
 
     def test_every_id_is_its_own(self, snapshot: Any, inferencex: Layout) -> None:
         shelf = Shelf(snapshot)
