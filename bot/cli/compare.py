@@ -39,8 +39,8 @@ def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: 
     with working("reading the results"):
         metrics = knowledge(PackagedAssets()).metrics
         mine, old, again = (read(paths, metrics) for paths in (new, baseline, repeat))
-        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=metrics, accounting=mine.accounting, baseline_accounting=old.accounting,
-                        samples=mine.samples, baseline_samples=old.samples)
+        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=metrics, accounting=mine.accounting,
+                        baseline_accounting=old.accounting, samples=mine.samples, baseline_samples=old.samples)
     if format_ == "json":
         as_json(_nameless(verdicts.report(verdict)))
     else:

@@ -95,7 +95,7 @@ class TestPoints:
 
     def test_smoke_asks_the_sweeps_own_gate_first(self, excerpt: Any, inferencex: Layout) -> None:
         found = matrix.points(excerpt, inferencex, DCP16)
-        staged = matrix.smoke(found, sample=50)
+        staged = matrix.smoke(found, sample=100)
         assert [(point.stage, point.kind, point.concurrency) for point in staged] == [
             (1, "eval", 16), (2, "throughput", 1), (3, "throughput", 16)]
         gate = staged[0].eval

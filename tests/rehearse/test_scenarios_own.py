@@ -66,7 +66,7 @@ class TestEachFolder:
 
     @each
     def test_is_small_and_says_that_it_is_invented(self, name: str) -> None:
-        assert sum(file.stat().st_size for file in (SCENARIOS / name).rglob("*") if file.is_file()) < 200_000
+        assert sum(file.stat().st_size for file in (SCENARIOS / name).rglob("*") if file.is_file()) < 300_000
         assert loaded(name).declared.attribution.startswith("Everything is invented")
 
     @each
