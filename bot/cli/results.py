@@ -15,7 +15,7 @@ from bot.cli.place import existing
 from bot.cli.wiring import knowledge
 from bot.diagnose.triage import triage as diagnose
 from bot.errors import BadInput
-from bot.model.result import Accounting, Row, Verdict
+from bot.model.result import Accounting, Row, Samples, Verdict
 from bot.model.run import Triage
 from bot.results import collect
 from bot.verdict import report as verdicts
@@ -42,9 +42,10 @@ def triage(paths: list[Path], format_: str) -> None:
 def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: str) -> None:
     """Judges rows or artifacts against a baseline; exit 1 for regressed or inconclusive."""
     with working("reading the results"):
-        (rows, counts), (old, old_counts), (again, _) = _read(new), _read(baseline), _read(repeat)
+        (rows, counts, answers), (old, old_counts, old_answers), (again, *_) = _read(new), _read(baseline), _read(repeat)
         metrics = knowledge(PackagedAssets()).metrics
-        verdict = judge(rows, old, repeat=again, metrics=metrics, accounting=counts, baseline_accounting=old_counts)
+        verdict = judge(rows, old, repeat=again, metrics=metrics, accounting=counts, baseline_accounting=old_counts,
+                        samples=answers, baseline_samples=old_answers)
     if format_ == "json":
         as_json(_nameless(verdicts.report(verdict)))
     else:
@@ -81,15 +82,17 @@ def _told(found: Triage) -> dict[str, Any]:
     return {"class": told.pop("class"), **told}
 
 
-def _read(paths: Sequence[Path]) -> tuple[tuple[Row, ...], tuple[Accounting, ...]]:
-    """Rows and counted requests of each argument by itself, so that two runs of one point do not contradict each other
+def _read(paths: Sequence[Path]) -> tuple[tuple[Row, ...], tuple[Accounting, ...], tuple[Samples, ...]]:
+    """Rows, counted requests and answers of each argument by itself, so that two runs of one point do not contradict each other
     as one attempt would. Files that hold no result are named."""
     rows: list[Row] = []
     counts: list[Accounting] = []
+    answers: list[Samples] = []
     for path in paths:
         found = collect(_streams([path]), recipe="")
         rows += found.rows
         counts += found.accounting
+        answers += found.samples
         if found.skipped and path.is_file() and not _empty(path):
             raise BadInput("no result that is known here", "give rows, or the artifacts of a job", file=str(path))
         unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
@@ -98,7 +101,7 @@ def _read(paths: Sequence[Path]) -> tuple[tuple[Row, ...], tuple[Accounting, ...
             note(f"note: {unplaced[0]}{more}: the concurrency is nowhere told, left out")
         if not found.rows and not found.accounting:
             note(f"note: {path} holds no result")
-    return tuple(rows), tuple(counts)
+    return tuple(rows), tuple(counts), tuple(answers)
 
 
 def _empty(path: Path) -> bool:
