@@ -15,6 +15,7 @@ from bot.model.lines import (
     CommandLine,
     Failure,
     Follow,
+    ProofLine,
     Regression,
     RunLine,
     StageLine,
@@ -86,6 +87,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     passed: bool | None
     new: Resolved | None = None
     repair: str | None = None
+    proofs: tuple[ProofLine, ...] = ()
 
 
 class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
@@ -114,6 +116,7 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     reasons: tuple[str, ...]
     passed: bool | None
     regressions: tuple[Regression, ...] = ()
+    proofs: tuple[ProofLine, ...] = ()
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):

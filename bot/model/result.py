@@ -20,7 +20,10 @@ class Cell(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked."""
+    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked.
+
+    `repeat` counts (from 1) the repetitions that a load generator made of one point in one run; None where it made one.
+    """
 
     point: Cell
     metric: str
@@ -35,6 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     task: str | None = None
     correct: int | None = None
+    repeat: int | None = None
 
 
 class Accounting(Struct, frozen=True, kw_only=True):
@@ -80,9 +84,11 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 
 class Reported(Struct, frozen=True, kw_only=True):
-    """What a server said of itself: the version, commit or digest that really ran, and the file (and line) that says so.
+    """What a server said of itself, or its launcher of it: the version, commit, digest or image that really ran, and the file
+    (and line) that says so.
 
-    A concurrency of 0 speaks for every point of its job.
+    A concurrency of 0 speaks for every point of its job. `engine` is whose version it is where the wording tells, `role` the
+    kind of job (throughput, eval), `node` the host whose log it is. An image that ends with `.sqsh` is a squash file's name.
     """
 
     kind: Literal["version", "commit", "digest", "image"]
@@ -91,6 +97,49 @@ class Reported(Struct, frozen=True, kw_only=True):
     line: int | None = None
     concurrency: int = 0
     recipe: str = ""
+    engine: str = ""
+    role: str = ""
+    node: str = ""
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """Whether what served a point was the candidate's image.
+
+    `proven` by the server's own word; `claimed`: nothing can tell more than that the harness asked for it, and that must do;
+    `stale`: something else ran, `ran` says what, `old` whether it is the image before, `cache` the squash file it came from;
+    `conflicting`: some of its `nodes` (of `of`) ran something else; `unproven`: nobody said anything that tells, `why` is a
+    word of the glossary. `wanted` is what the candidate would have said.
+    """
+
+    state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
+    wanted: str = ""
+    ran: str = ""
+    why: str = ""
+    old: bool = False
+    cache: str = ""
+    nodes: tuple[str, ...] = ()
+    of: int = 0
+    role: str = ""
+    concurrency: int = 0
+    recipe: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether numbers measured here are the candidate's."""
+        return self.state in ("proven", "claimed")
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether something else is known to have run."""
+        return self.state in ("stale", "conflicting")
+
+
+class Reliability(Struct, frozen=True, kw_only=True):
+    """How many of a cluster's jobs ended well, over all attempts of one run; skipped ones are not counted."""
+
+    cluster: str
+    succeeded: int
+    total: int
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -162,8 +211,20 @@ class Verdict(Struct, frozen=True, kw_only=True):
     rerun: tuple[Rerun, ...] = ()
 
 
+class Absent(Struct, frozen=True, kw_only=True):
+    """A point of the recipe that has no baseline, and why, as a word of the glossary (`absent-`), a value behind the colon."""
+
+    point: Cell
+    why: str
+
+
 class Baseline(Struct, frozen=True, kw_only=True):
-    """The published points of the current image, frozen once per bump. `notes` say what could not be verified."""
+    """The published points of the current image, frozen once per bump. `notes` say what could not be verified.
+
+    `rows` are those of the newest run at each point, then older runs of exactly the same; date, run, attempt, head and pull
+    are those of the newest run of all. `absent` are the points that nothing was found for; `thresholds` what each eval had
+    to reach then, and `identity` what a set without a fingerprint is matched by, where the source tells.
+    """
 
     date: str
     image: str
@@ -177,3 +238,6 @@ class Baseline(Struct, frozen=True, kw_only=True):
     samples: tuple[Samples, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()
+    absent: tuple[Absent, ...] = ()
+    thresholds: dict[str, float] = {}
+    identity: str = ""

@@ -98,7 +98,8 @@ def index(rows: Iterable[Row]) -> Index:
 def split(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """The newest run of each point, and earlier runs of the same head, which are repeats of it.
 
-    Values without a run are repetitions of one measurement. Another head is another change, never a repeat.
+    Values without a run are repetitions of one measurement, as are those of one run that its load generator numbered.
+    Another head is another change, never a repeat.
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -108,7 +109,7 @@ def split(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     for group in groups.values():
         newest = max(group, key=lambda row: (row.run or 0, row.attempt or 0))
         last = [row for row in group if (row.run, row.attempt) == (newest.run, newest.attempt)]
-        if len(last) > 1 and newest.run is not None:
+        if len({row.repeat for row in last}) < len(last) and newest.run is not None:
             raise BadInput(
                 f"{_what(newest)} stands twice in run {newest.run}",
                 "keep one row",

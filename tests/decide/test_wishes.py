@@ -57,7 +57,7 @@ class TestTheStages:
     def test_each_names_its_points_its_sample_and_its_place_in_the_nonce(self) -> None:
         asked = [dispatch_smoke(own("proposal", runs=SMOKED[:2]), PROPOSAL, step).inputs for step in (1, 2, 3)]
         assert [inputs["points"] for inputs in asked] == ["eval-4", "throughput-1", "throughput-4"]
-        assert [inputs.get("eval-limit") for inputs in asked] == ["50", None, None]
+        assert [inputs.get("eval-limit") for inputs in asked] == ["100", None, None]
         assert [inputs["nonce"] for inputs in asked] == [f"bumpbot-b-smoke{step}-{over}-{'a' * 12}" for step, over in ((1, 1), (2, 1), (3, 0))]
         assert asked[0]["note"] == "{unknown}" and asked[0]["commit"] == PROPOSAL
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.decide.report.parts import COLUMNS, accounting, failures, regressions, run_line, scores, table
+from bot.decide.report.parts import COLUMNS, accounting, failures, proofs, regressions, run_line, scores, table
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Update
 from bot.model.record import SweepReport
@@ -48,4 +48,5 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         reasons=(*judged.gates, *(judged.verdict.reasons if judged.verdict else ())) if judged else (),
         passed=passed,
         regressions=regressions(bump, judged),
+        proofs=proofs(bump, [proof for one in (*([judged] if judged else []), *second) for proof in one.proofs]),
     )
