@@ -143,7 +143,12 @@ class Reliability(Struct, frozen=True, kw_only=True):
 
 
 class Score(Struct, frozen=True, kw_only=True):
-    """One eval at one point against its gate. `baseline` None carries its reason in `missing`."""
+    """One eval at one point against its gate. `baseline` None carries its reason in `missing`; `interval` is the score's own
+    (Wilson, 95 %), None without a number of questions.
+
+    The gate and the baseline are two questions: a gate of 0.90 lets a true .90 pass every other time, and cannot see .9727
+    fall to .92.
+    """
 
     concurrency: int
     task: str
@@ -156,6 +161,12 @@ class Score(Struct, frozen=True, kw_only=True):
     missing: str | None = None
     samples: Samples | None = None
     recipe: str = ""
+    interval: tuple[float, float] | None = None
+
+    @property
+    def straddles(self) -> bool:
+        """Whether the threshold lies within the score's own interval, so that passing or failing is partly luck."""
+        return self.interval is not None and self.threshold is not None and self.interval[0] < self.threshold <= self.interval[1]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
