@@ -13,7 +13,7 @@ from bot.adapters.kept import FolderBaselines
 from bot.adapters.published import ApiSource, PublishedBaselines
 from bot.cli.packaged import schemes
 from bot.diagnose import known as known_repairs
-from bot.diagnose import signatures
+from bot.diagnose import reported, signatures
 from bot.layout import Layout
 from bot.model.result import Baseline
 from bot.model.text import Text
@@ -36,6 +36,7 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
         signatures=known,
         repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
+        reported=reported.load(assets.text("knowledge/reported.yaml"), file="knowledge/reported.yaml"),
     )
 
 

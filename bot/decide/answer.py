@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import budget
-from bot.decide import ending, report
+from bot.decide import ending, image, report
 from bot.decide.classes import response, weather
 from bot.decide.people import held, insisted
 from bot.decide.progress import attempt_slot, news, sweep_slot
@@ -28,6 +28,9 @@ def respond(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     who insists has it tried again, whatever it failed of."""
     if insisted(bump, run):
         return retry(bump, run)
+    wrong = image.decisive(run, judged)
+    if wrong:
+        return _stop(bump, run, Outcome.UNCERTAIN, Cause.NONE, None, why=image.why(bump, wrong))
     if passed(run):
         return _stop(bump, run, Outcome.FAILED, _failure_cause(run, Cause.UNREPAIRABLE), None, why=_gates(judged))
     newest = {(job.name, job.attempt) for job in failed_jobs(run)}

@@ -174,11 +174,17 @@ class Hardware(_Record, kw_only=True):
 
 
 class Artifacts(_Record, kw_only=True):
-    """Globs of artifact names: results, server logs, and which of both belong to an eval's job."""
+    """Globs of artifact names: results, server logs, and which of both belong to an eval's job.
+
+    `proof` is whose word counts for the image that ran: the server's, or the harness's where no log holds the server's.
+    """
 
     results: tuple[Text, ...] = ("*",)
     logs: tuple[Text, ...] = ("*logs*",)
     evals: tuple[Text, ...] = ("eval*",)
+    proof: Annotated[Literal["server", "harness"], Meta(description=(
+        "whose word counts for the image that ran: the server's own, as its logs say it; or the harness's, in fleets whose logs "
+        "are not uploaded or do not name a version"))] = "server"
 
 
 class RepairScope(_Record, kw_only=True):

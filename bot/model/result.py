@@ -84,9 +84,11 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 
 class Reported(Struct, frozen=True, kw_only=True):
-    """What a server said of itself: the version, commit or digest that really ran, and the file (and line) that says so.
+    """What a server said of itself, or its launcher of it: the version, commit, digest or image that really ran, and the file
+    (and line) that says so.
 
-    A concurrency of 0 speaks for every point of its job.
+    A concurrency of 0 speaks for every point of its job. `engine` is whose version it is where the wording tells, `role` the
+    kind of job (throughput, eval), `node` the host whose log it is. An image that ends with `.sqsh` is a squash file's name.
     """
 
     kind: Literal["version", "commit", "digest", "image"]
@@ -95,6 +97,41 @@ class Reported(Struct, frozen=True, kw_only=True):
     line: int | None = None
     concurrency: int = 0
     recipe: str = ""
+    engine: str = ""
+    role: str = ""
+    node: str = ""
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """Whether what served a point was the candidate's image.
+
+    `proven` by the server's own word; `claimed`: nothing can tell more than that the harness asked for it, and that must do;
+    `stale`: something else ran, `ran` says what, `old` whether it is the image before, `cache` the squash file it came from;
+    `conflicting`: some of its `nodes` (of `of`) ran something else; `unproven`: nobody said anything that tells, `why` is a
+    word of the glossary. `wanted` is what the candidate would have said.
+    """
+
+    state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
+    wanted: str = ""
+    ran: str = ""
+    why: str = ""
+    old: bool = False
+    cache: str = ""
+    nodes: tuple[str, ...] = ()
+    of: int = 0
+    role: str = ""
+    concurrency: int = 0
+    recipe: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether numbers measured here are the candidate's."""
+        return self.state in ("proven", "claimed")
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether something else is known to have run."""
+        return self.state in ("stale", "conflicting")
 
 
 class Reliability(Struct, frozen=True, kw_only=True):
@@ -122,7 +159,10 @@ class Score(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool."""
+    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool.
+
+    `how` says how an eval was compared: `paired` question by question, `unpaired` as two shares, `pooled` over its points.
+    """
 
     metric: str
     point: Cell | None
@@ -136,16 +176,19 @@ class Finding(Struct, frozen=True, kw_only=True):
     void: bool = False
     reasons: tuple[str, ...] = ()
     recipe: str = ""
+    how: str | None = None
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
     """A point worth measuring again. `runs` is how many more runs of it would decide (None: not known, or none would);
-    `gpu_hours` what one of them costs."""
+    `gpu_hours` what one of them costs. `history` is how many runs behind the baseline would decide where its own few are
+    what leaves the interval wide (`why` is `history:...` then, and no run of the candidate is asked for)."""
 
     point: Cell
     why: str
     gpu_hours: float | None
     runs: int | None = None
+    history: int | None = None
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

@@ -32,6 +32,9 @@ _FIELDS: tuple[tuple[str, str | None, str, tuple[str, ...]], ...] = (
         for metric in ("gpu_cache_hit_rate", "cpu_cache_hit_rate", "external_cache_hit_rate")
     ),
     ("profiled_requests", None, "requests", ("num_requests_successful",)),
+    ("input_tokens", "mean", "tokens", ("request_metrics", "tokens", "input", "mean")),
+    ("output_tokens", "mean", "tokens", ("request_metrics", "tokens", "output_actual", "mean")),
+    ("duration", None, "s", ("request_metrics", "throughput", "duration_seconds")),
 )
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import msgspec
 
 from bot.errors import BadInput
-from bot.images.reference import parse, same
 from bot.model.bump import Bump, Judged
-from bot.model.result import Row
+from bot.model.result import Proof
 from bot.model.run import Run
 from bot.verdict.compare import compare
 from bot.verdict.gates import STRICT_LIMIT, coverage, failed_requests
+from bot.wake import proofs
 from bot.wake.artifacts import note
 from bot.wake.context import Context
 
@@ -27,12 +27,15 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
     baseline = bump.subject.plan.baseline
     if run.stage != "sweep" or not judged.rows or baseline is None or (judged.verdict and judged.beside == seen):
         return judged
-    repeats = [row for other in beside for row in other.rows if row.metric != "eval"]
+    rows, unproven = proofs.told(judged, judged.proofs)
+    repeats = [row for other in beside for row in proofs.second(other)]
+    void = {(one.recipe, one.concurrency) for one in judged.proofs if one.role == "eval" and one.contradicted}
     try:
         verdict = compare(
-            judged.rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics, scores=judged.scores,
+            rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics,
+            scores=[score for score in judged.scores if (score.recipe, score.concurrency) not in void],
             accounting=judged.accounting, baseline_accounting=baseline.accounting,
-            reasons=(*baseline.notes, *_outside(bump, (*judged.rows, *repeats))),
+            reasons=(*baseline.notes, *_outside(bump), *unproven),
         )
     except BadInput as error:
         notes = (*judged.notes, note(f"run {run.id}", f"no verdict: {error}"))
@@ -48,7 +51,8 @@ def _repeats(bump: Bump, run: Run, other: Judged) -> bool:
 
 
 def _gates(bump: Bump, run: Run, judged: Judged) -> tuple[str, ...]:
-    """Gates beside evals that do not hold: too many failed requests at a point, and points that a finished sweep lacks."""
+    """Gates beside evals that do not hold: too many failed requests at a point, points that a finished sweep lacks, and in a
+    smoke points at which another image ran, since a sweep would measure that one too."""
     wanted = [(point.recipe, point.concurrency) for recipe in bump.subject.family for point in recipe.points
               if point.kind == "throughput"]
     lacking = coverage(judged.rows, wanted) if run.stage == "sweep" and run.terminal else ()
@@ -60,21 +64,16 @@ def _gates(bump: Bump, run: Run, judged: Judged) -> tuple[str, ...]:
     def told(point: tuple[str, int]) -> str:
         return f"{point[0]} c{point[1]}" if named and point[0] else f"c{point[1]}"
 
-    return (*(f"failed-requests:{told(point)}" for point in broken), *(f"coverage:{told(point)}" for point in lacking))
+    wrong = [_named(one) for one in judged.proofs if one.contradicted] if run.stage == "smoke" else []
+    return (*(f"image:{kind}{told(point)}" for kind, point in wrong), *(f"failed-requests:{told(point)}" for point in broken),
+            *(f"coverage:{told(point)}" for point in lacking))
 
 
-def _outside(bump: Bump, rows: Sequence[Row]) -> tuple[str, ...]:
-    """Reasons that rows alone do not give: a repair that moved the serving path, results that do not name the candidate."""
+def _named(proof: Proof) -> tuple[str, tuple[str, int]]:
+    return "eval " if proof.role == "eval" else "", (proof.recipe, proof.concurrency)
+
+
+def _outside(bump: Bump) -> tuple[str, ...]:
+    """Reasons that rows alone do not give: a repair that moved the serving path."""
     changed = any(wanted.serving_path_changed for wanted in bump.memory.applied)
-    wanted = bump.subject.candidate.text
-    # lm-eval does not know what image answers it; where it is told, that counts too.
-    named = [row for row in rows if row.image or row.metric != "eval"]
-    proven = bool(named) and all(_same(row.image or "", wanted) for row in named)
-    return (*(("serving-path-changed",) if changed else ()), *(() if proven else ("image-not-proven",)))
-
-
-def _same(one: str, other: str) -> bool:
-    try:
-        return same(parse(one), parse(other))
-    except BadInput:
-        return False
+    return ("serving-path-changed",) if changed else ()

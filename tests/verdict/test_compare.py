@@ -255,8 +255,9 @@ class TestTheReport:
             "void",
             "reasons",
             "recipe",
+            "how",
         }
-        assert set(told["rerun"][0]) == {"point", "why", "gpu_hours", "runs"}
+        assert set(told["rerun"][0]) == {"point", "why", "gpu_hours", "runs", "history"}
         assert set(told["rerun"][0]["point"]) == {"recipe", "concurrency", "workload", "topology", "fingerprint"}
         json.dumps(told, allow_nan=False)
 

@@ -69,8 +69,8 @@ def judged(jobs: Sequence[Job], *held: tuple[Artifact, bytes | Exception], known
 
 
 def look(forge: Forge, jobs: Sequence[Job], *, known: Sequence[Judged] = (), of: Any = None, stage: str = "smoke",
-         status: str = "completed") -> Judged | None:
-    context: Any = SimpleNamespace(forge=forge, layout=Layout(artifacts=NAMES), knowledge=KNOWN)
+         status: str = "completed", layout: Layout | None = None) -> Judged | None:
+    context: Any = SimpleNamespace(forge=forge, layout=layout or Layout(artifacts=NAMES), knowledge=KNOWN)
     found = judge_all(context, of or bump("proposal"), [run(9, stage, PROPOSAL, *jobs, status=status)], known)
     return found[0] if found else None
 

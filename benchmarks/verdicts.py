@@ -1,0 +1,202 @@
+"""How often a verdict is wrong, beside other tools' rules on the same arrays: verdicts.yaml says what is drawn and counted.
+
+    python -m benchmarks.verdicts [--sweeps N] [--only shipped,otava,matched,real] [--markdown]
+
+The rule measured is the one that ships (`bot.verdict.compare`). Otava runs from its own package, in an environment made
+under .cache; where that cannot be installed its rows are absent and the reason is told. Exit 1 where an aim is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from importlib.metadata import version
+from multiprocessing import Pool, cpu_count
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+from benchmarks import verdicts_matched as matching
+from benchmarks import verdicts_otava, verdicts_ours, verdicts_peers, verdicts_real, verdicts_tables
+from benchmarks.verdicts_draws import Aim, Cell, Protocol, draw, protocol
+from benchmarks.verdicts_tables import OURS, Table, alarms
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data" / "campaign" / "repetitions.json"
+PARTS = ("shipped", "otava", "matched", "real")
+Matched = tuple[dict[tuple[str, str, int], Counter[str]], dict[tuple[str, int], str]]
+T, R = TypeVar("T"), TypeVar("R")
+Each = Callable[[Callable[[T], R], Sequence[T]], Iterator[R]]
+Block = tuple[Cell, int, int]
+"""A cell, the number of a block, and how many of its sweeps are wanted."""
+
+
+def blocks(frozen: Protocol, cells: Iterable[Cell], sweeps: int) -> list[Block]:
+    """The blocks that hold the first `sweeps` sweeps of each cell; all cells of one block together, so that it is drawn once."""
+    firsts = range(0, sweeps, frozen.block)
+    return [(cell, first // frozen.block, min(frozen.block, sweeps - first)) for first in firsts for cell in cells]
+
+
+def shipped_block(task: Block) -> tuple[Cell, dict[str, Counter[str]]]:
+    """What ours and the peers' rules say of one block."""
+    cell, block, limit = task
+    frozen = protocol()
+    sweeps = draw(frozen, cell, block)
+    told = verdicts_peers.count(frozen, sweeps, limit) if cell in frozen.peers.cells else {}
+    return cell, {**told, OURS: verdicts_ours.count(frozen, cell, sweeps, verdicts_ours.shipped(), limit=limit)}
+
+
+def otava_block(python: Path, task: tuple[Block, int]) -> tuple[tuple[Cell, int], Counter[str]]:
+    """What Otava says of one block, with so many new points at the end of each series."""
+    (cell, block, limit), new = task
+    frozen = protocol()
+    values = draw(frozen, cell, block).values[:limit, : cell.history + new]
+    series = values.transpose(0, 2, 3, 1).reshape(limit, -1, cell.history + new).tolist()
+    found = verdicts_otava.alarms(python, series, frozen.signs.tolist() * len(frozen.concurrencies), at=cell.history,
+                                  p=frozen.otava.p, magnitude=frozen.otava.magnitude)
+    return (cell, new), Counter(n=limit, regressed=sum(found))
+
+
+def null_block(task: Block) -> tuple[Cell, dict[str, Sequence[float]]]:
+    """The statistics of one block of null sweeps on which thresholds are matched."""
+    cell, block, limit = task
+    return cell, matching.scores(protocol(), cell, block, tuning=True, limit=limit)
+
+
+def matched_block(factors: dict[int, dict[str, float]], task: Block) -> tuple[Cell, dict[str, Sequence[float]]]:
+    """The statistics of one block that is reported, ours as an alarm or none at its matched factor."""
+    cell, block, limit = task
+    return cell, matching.scores(protocol(), cell, block, tuning=False, factors=factors[cell.history], limit=limit)
+
+
+def measure_shipped(frozen: Protocol, sweeps: int, each: Each[Block, tuple[Cell, dict[str, Counter[str]]]]) \
+        -> dict[Cell, dict[str, Counter[str]]]:
+    """Every cell of the protocol under every rule as shipped."""
+    counts: dict[Cell, dict[str, Counter[str]]] = {cell: {} for cell in frozen.cells}
+    for cell, told in each(shipped_block, blocks(frozen, frozen.cells, sweeps)):
+        for name, counted in told.items():
+            counts[cell].setdefault(name, Counter()).update(counted)
+    return counts
+
+
+def measure_otava(frozen: Protocol, sweeps: int, each: Each[tuple[Block, int], tuple[tuple[Cell, int], Counter[str]]],
+                  folder: Path) -> dict[tuple[Cell, int], Counter[str]]:
+    """Otava on the beginnings of the same arrays; nothing, and why on stderr, where it cannot be had."""
+    python = verdicts_otava.environment(folder)
+    if isinstance(python, str):
+        print(f"Otava was not run: {python}", file=sys.stderr)
+        return {}
+    counts: dict[tuple[Cell, int], Counter[str]] = {}
+    wanted = blocks(frozen, frozen.otava.cells, min(sweeps, frozen.otava_sweeps))
+    for key, told in each(partial(otava_block, python), [(block, new) for block in wanted for new in frozen.otava.new_points]):
+        counts.setdefault(key, Counter()).update(told)
+    return counts
+
+
+def measure_matched(frozen: Protocol, sweeps: int, each: Each[Block, tuple[Cell, dict[str, Sequence[float]]]]) -> Matched:
+    """Thresholds from the tuning seed, then every statistic at them: counts by rule, scenario, history; thresholds as text."""
+    grid = frozen.matched
+    nulls = [Cell(noise="as-ledger", scenario="null", history=history) for history in grid.histories]
+    held: dict[tuple[str, int], list[float]] = {}
+    for cell, told in each(null_block, blocks(frozen, nulls, min(grid.tuning_sweeps, 10 * sweeps))):
+        for name, scores in told.items():
+            held.setdefault((name, cell.history), []).extend(scores)
+    found = {key: matching.threshold(scores, grid.rate) for key, scores in held.items()}
+    factors = {history: {name: matching.factor(name, found[name, history]) for name in (matching.WHOLE, matching.MARGINS)}
+               for history in grid.histories}
+    limits = {key: 0.5 if key[0] in matching.LOWEST else one.value for key, one in found.items()}
+    counts: dict[tuple[str, str, int], Counter[str]] = {}
+    for cell, told in each(partial(matched_block, factors), blocks(frozen, grid.cells, sweeps)):
+        for name, scores in told.items():
+            hits = sum(score > limits[name, cell.history] for score in scores)
+            counts.setdefault((name, cell.scenario, cell.history), Counter()).update(n=len(scores), regressed=hits)
+    return counts, {(name, history): f"{factors[history].get(name, one.value):.3g}" for (name, history), one in found.items()}
+
+
+def measure_real(file: Path) -> Table | None:
+    """The table of real repetitions, where the file is."""
+    if not file.exists():
+        print(f"no real repetitions at {file}: name them with --data", file=sys.stderr)
+        return None
+    held = verdicts_real.read(file)
+    told = {f"{kind}, {name}": verdicts_real.trials(held, kind, ledger=ledger)
+            for name, ledger in (("ledger of the others", True), ("floors only", False)) for kind in ("cell", "curve", "block")}
+    return verdicts_tables.real(told, verdicts_real.labelled(held))
+
+
+def holds(aim: Aim, counted: Counter[str]) -> bool:
+    """Whether a point estimate reaches an aim."""
+    rate = counted["regressed"] / counted["n"]
+    return (aim.at_most is None or rate <= aim.at_most) and (aim.at_least is None or rate >= aim.at_least)
+
+
+def conclusion(frozen: Protocol, shipped: dict[Cell, dict[str, Counter[str]]],
+               matched: dict[tuple[str, str, int], Counter[str]]) -> tuple[list[str], bool]:
+    """The headline and each aim, as lines; whether all that were measured hold."""
+    lines, good = [], True
+    for cell in frozen.headline if shipped else ():
+        lines.append(f"headline {cell.noise}, {cell.scenario}, h = {cell.history}: {alarms(shipped[cell][OURS])} %")
+    for aim in frozen.aims:
+        if not (shipped if aim.table == "shipped" else matched):
+            continue
+        if aim.table == "shipped":
+            counted = shipped[Cell(noise=aim.noise, scenario=aim.scenario, history=aim.history)][OURS]
+            how = "as shipped"
+        else:
+            counted = matched[matching.WHOLE, aim.scenario, aim.history]
+            null, alone = (alarms(matched[matching.MARGINS, scenario, aim.history]) for scenario in ("null", aim.scenario))
+            how = f"matched, margins and noise scaled by one factor (margins alone: {alone} % at {null} % false alarms)"
+        wanted = f"at most {100 * aim.at_most:g} %" if aim.at_most is not None else f"at least {100 * (aim.at_least or 0):g} %"
+        good = holds(aim, counted) and good
+        said = "holds " if holds(aim, counted) else "MISSED"
+        lines.append(f"{said}   {aim.scenario}, h = {aim.history}, {wanted}: {alarms(counted)} % {how}")
+    return lines, good
+
+
+def about(frozen: Protocol, sweeps: int, seconds: float) -> str:
+    """What the figures are of."""
+    git = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
+    parts = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
+    return (f"{sweeps} sweeps a cell (Otava {min(sweeps, frozen.otava_sweeps)}, {verdicts_otava.PACKAGE}), seeds {frozen.seed} and "
+            f"{frozen.tuning_seed}, commit {git.stdout.strip()}, Python {platform.python_version()}, {parts}, {seconds:.0f} s")
+
+
+def main() -> int:
+    frozen = protocol()
+    options = argparse.ArgumentParser(prog="python -m benchmarks.verdicts", description="error rates of verdicts")
+    options.add_argument("--sweeps", type=int, default=frozen.sweeps, help="a cell; Otava stops at its own number")
+    options.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    options.add_argument("--markdown", action="store_true")
+    options.add_argument("--data", type=Path, default=DATA, help="real repetitions")
+    options.add_argument("--otava", type=Path, default=ROOT / ".cache" / "otava", help="where it is, or is installed to")
+    asked = options.parse_args()
+    parts = asked.only.split(",")
+    if asked.sweeps < 1 or not set(parts) <= set(PARTS):
+        options.error(f"--sweeps is at least 1, --only of {', '.join(PARTS)}")
+    began = perf_counter()
+    with Pool(cpu_count()) as pool:
+        each = pool.imap_unordered
+        shipped = measure_shipped(frozen, asked.sweeps, each) if "shipped" in parts else {}
+        otava = measure_otava(frozen, asked.sweeps, each, asked.otava.resolve()) if "otava" in parts and shipped else {}
+        matched, thresholds = measure_matched(frozen, asked.sweeps, each) if "matched" in parts else ({}, {})
+    tables = []
+    if shipped:
+        tables += [verdicts_tables.ours(frozen, shipped, frozen.histories), *verdicts_tables.misjudged(frozen, shipped),
+                   *verdicts_tables.peers(frozen, shipped, otava)]
+    tables += [verdicts_tables.matched(frozen, matched, thresholds)] if matched else []
+    tables += [table for table in [measure_real(asked.data) if "real" in parts else None] if table]
+    lines, good = conclusion(frozen, shipped, matched)
+    bullet = "- " if asked.markdown else ""
+    print(*([f"# Error rates of verdicts\n\n{about(frozen, asked.sweeps, perf_counter() - began)}\n"] if asked.markdown
+            else [about(frozen, asked.sweeps, perf_counter() - began)]), *(f"{bullet}{line}" for line in lines), sep="\n")
+    print(*(table.text(markdown=asked.markdown) for table in tables), sep="\n")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
