@@ -20,7 +20,11 @@ from bot.results.accounts import total
 from bot.verdict import report as verdicts
 from bot.verdict.compare import compare as judge
 
-UNREAD = ("not-a-result", "no-concurrency")
+UNREAD = {
+    "not-a-result": ("no result that is known here", "give rows, or the artifacts of a job"),
+    "no-concurrency": ("the concurrency is nowhere told", "put it into the name, as in results_conc16.json"),
+}
+"""Why nothing comes of a file that was named itself, and what to do about it."""
 FOUND = ("finding", "metric", "point", "baseline", "new", "delta", "interval", "n", "reasons")
 AGAIN = ("run again", "why", "runs", "baseline runs", "GPU-hours a run")
 
@@ -62,8 +66,9 @@ def _collected(path: Path, metrics: Metrics) -> Collected:
     for skip in found.skipped:
         if skip.why == "nothing-measured":
             note(f"note: {skip.name}: nothing was measured, {skip.detail}")
-    if any(skip.why in UNREAD for skip in found.skipped) and path.is_file() and not _empty(path):
-        raise BadInput("no result that is known here", "give rows, or the artifacts of a job", file=str(path))
+    wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD), None)
+    if wrong and path.is_file() and not _empty(path):
+        raise BadInput(*wrong, file=str(path))
     unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
     if unplaced:
         more = f" and {len(unplaced) - 1} more" if len(unplaced) > 1 else ""
