@@ -15,7 +15,8 @@ from msgspec import Struct, structs
 from bot.errors import BadInput
 from bot.model.result import Accounting, Reported, Row, Samples
 from bot.results import agentic, aiperf_records, aiperf_summary, evalagg, fixedseq, lmeval, lmsamples, places, rowfile
-from bot.results.parsed import UNKNOWN, Context, Parsed, Parser
+from bot.results.parsed import UNKNOWN, Context, Parsed, Parser, Spread
+from bot.results.standin import stand_in
 
 HEAD = 65_536
 _ROUNDED = 5.1e-5
@@ -55,13 +56,14 @@ def collect(
     run: int | None = None,
     attempt: int | None = None,
     head: str | None = None,
+    spread: Spread | None = None,
 ) -> Collected:
     """Reads `<artifact>/<path in it>` and its stream, pair by pair; each stream is read once, to its end.
 
     The same value told by two files (a row file and the list it was gathered into) counts once. Two different values
     for one point, or a file that does not hold, raise BadInput and nothing is returned.
     """
-    context = Context(recipe=recipe, run=run, attempt=attempt, head=head)
+    context = Context(recipe=recipe, run=run, attempt=attempt, head=head, spread=spread)
     parsed: list[tuple[str, Parsed]] = []
     skipped: list[Skipped] = []
     beside: dict[str, int] = {}
@@ -96,6 +98,7 @@ def _join(parsed: Sequence[tuple[str, Parsed]], beside: Mapping[str, int], skipp
     rows: dict[Any, tuple[Row, str]] = {}
     accounting: dict[int, Accounting] = {}
     samples: dict[tuple[int, str], tuple[Samples, str]] = {}
+    requests: dict[str, list[Row]] = {}
     aggregated = {row.point.concurrency for _, made in parsed if not made.raw for row in made.rows if row.metric != "eval"}
     for name, made in sorted(parsed, key=lambda pair: pair[0]):
         conc = places.resolve(name, beside)
@@ -104,6 +107,7 @@ def _join(parsed: Sequence[tuple[str, Parsed]], beside: Mapping[str, int], skipp
             continue
         for row in () if made.raw and conc in aggregated else made.rows:
             _add_row(rows, _placed_row(row, conc), name)
+        requests[name] = [_placed_row(row, conc) for row in made.requests]
         for counted in made.accounting:
             counted = _placed(counted, conc)
             known = accounting.get(counted.concurrency)
@@ -118,6 +122,9 @@ def _join(parsed: Sequence[tuple[str, Parsed]], beside: Mapping[str, int], skipp
                     f"the other is {known_answers[1]}; give one attempt",
                     file=name,
                 )
+    summaries = {name: made.rows for name, made in parsed if made.raw}
+    for row, name in stand_in(requests, summaries, [row for row, _ in rows.values()]):
+        _add_row(rows, row, name)
     return Collected(
         rows=tuple(sorted((row for row, _ in rows.values()), key=row_order)),
         accounting=tuple(accounting[conc] for conc in sorted(accounting)),

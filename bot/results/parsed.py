@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from msgspec import Struct
 
 from bot.model.result import Accounting, Reported, Row, Samples
 
+T = TypeVar("T")
 UNKNOWN = 0
 """The concurrency of a point whose file does not tell it; `collect` finds it beside the file or says it cannot."""
+
+
+class Spread(Protocol):
+    """Work on a large stream by several processes: what each says of its part of whole lines, in their order. None where
+    the stream cannot be cut (an archive's member) or is not worth it; then nothing was read."""
+
+    def __call__(self, stream: BinaryIO, work: Callable[[BinaryIO], T]) -> Iterable[T] | None: ...
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -19,12 +28,14 @@ class Context(Struct, frozen=True, kw_only=True):
     run: int | None = None
     attempt: int | None = None
     head: str | None = None
+    spread: Spread | None = None
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
     """What one file says. `concurrency` is a fact about the files beside it (an export knows its own load).
 
     `raw` rows are the load generator's own and give way to the row that a guest made from them for the same point.
+    `requests` are rows that a parser made from single requests: they count where nothing else was made of these.
     """
 
     rows: tuple[Row, ...] = ()
@@ -33,6 +44,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     reported: tuple[Reported, ...] = ()
     concurrency: int | None = None
     raw: bool = False
+    requests: tuple[Row, ...] = ()
 
 
 class Parser(Protocol):
