@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from bot.baseline.identity import plain
+from bot.baseline.identity import AGENTIC, plain
 from bot.model.baseline import Configuration, Offer, Question
 from bot.model.result import Absent, Baseline, Cell, Row
 
@@ -21,7 +21,6 @@ Missing = Literal["nothing-published", "other-image", "other-configuration", "no
                   "baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "no-source", "points-unknown"]
 # What a source says when it could not be asked: that, and no lack of points, is then the reason.
 TROUBLE = ("baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "no-source")
-AGENTIC = "agentic-coding"
 RUNS = 10
 """A point's newest runs that count: more than ten tell nothing more about its noise (STATS.md section 4)."""
 
