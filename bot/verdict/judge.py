@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from statistics import median
 
@@ -13,7 +12,7 @@ from bot.results.metrics import Metric
 from bot.verdict.noise import Noise, floored
 from bot.verdict.pairs import Pair
 from bot.verdict.rule import Point, Ruling, rule
-from bot.verdict.statistics import Z_ONE_SIDED, fraction, log_ratio, point_se
+from bot.verdict.statistics import Z_ONE_SIDED, change, fraction, log_ratio, point_se
 from bot.verdict.words import BLOCKING, known, word
 
 __all__ = ["Judged", "Noise", "judge"]
@@ -155,7 +154,7 @@ def _finding(
         point=pair.point,
         baseline=pair.base,
         new=new,
-        delta=min(new / pair.base - 1, sys.float_info.max),
+        delta=change(new, pair.base),
         unit=metric.unit,
         finding=finding,
         interval=interval,

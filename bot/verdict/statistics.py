@@ -30,6 +30,12 @@ def fraction(effect: float) -> float:
     return math.expm1(min(effect, 700.0))
 
 
+def change(new: float, old: float) -> float:
+    """new/old - 1, finite too."""
+    ratio = new / old
+    return ratio - 1 if math.isfinite(ratio) else fraction(log_ratio(new, old, 1))
+
+
 def hodges_lehmann(values: Iterable[float]) -> float:
     """The median of all pairwise means, a value paired with itself too. One wild point in five cannot drag it away."""
     held = sorted(values)
