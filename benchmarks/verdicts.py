@@ -2,8 +2,9 @@
 
     python -m benchmarks.verdicts [--sweeps N] [--only shipped,packages,matched,real] [--markdown]
 
-The rule measured is the one that ships (`bot.verdict.compare`). Otava and asv run from their own packages, in an environment
-made under .cache; where that cannot be installed their rows are absent and the reason is told. Exit 1 where an aim is missed.
+The rule measured is the one that ships, `bot.verdict.rule`, held against `bot.verdict.compare` on a sample of each cell.
+Otava and asv run from their own packages, in an environment made under .cache; where that cannot be installed their rows
+are absent and the reason is told. Exit 1 where an aim is missed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from importlib.metadata import version
 from multiprocessing import Pool, cpu_count
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from benchmarks import verdicts_matched as matching
 from benchmarks import verdicts_ours, verdicts_packages, verdicts_peers, verdicts_real, verdicts_tables
@@ -49,7 +50,10 @@ def shipped_block(task: Block) -> tuple[Cell, dict[str, Counter[str]]]:
     frozen = protocol()
     sweeps = draw(frozen, cell, block)
     told = verdicts_peers.count(frozen, sweeps, limit) if cell in frozen.peers.cells else {}
-    return cell, {**told, OURS: verdicts_ours.count(frozen, cell, sweeps, verdicts_ours.shipped(), limit=limit)}
+    metrics = verdicts_ours.shipped()
+    if not block:
+        verdicts_ours.agree(frozen, sweeps, metrics, verdicts_ours.ledger(frozen, cell), min(verdicts_ours.SAMPLE, limit))
+    return cell, {**told, OURS: verdicts_ours.count(frozen, cell, sweeps, metrics, limit)}
 
 
 def package_block(python: Path, task: Packaged) -> tuple[tuple[str, Cell, int], Counter[str]]:
@@ -67,13 +71,13 @@ def package_block(python: Path, task: Packaged) -> tuple[tuple[str, Cell, int], 
 def null_block(task: Block) -> tuple[Cell, dict[str, Sequence[float]]]:
     """The statistics of one block of null sweeps on which thresholds are matched."""
     cell, block, limit = task
-    return cell, matching.scores(protocol(), cell, block, tuning=True, limit=limit)
+    return cell, matching.nulls(protocol(), cell, block, limit)
 
 
-def matched_block(factors: dict[int, dict[str, float]], task: Block) -> tuple[Cell, dict[str, Sequence[float]]]:
-    """The statistics of one block that is reported, ours as an alarm or none at its matched factor."""
+def matched_block(limits: dict[int, dict[str, float]], task: Block) -> tuple[Cell, dict[str, Counter[str]]]:
+    """What every rule at its matched threshold says of one block that is reported."""
     cell, block, limit = task
-    return cell, matching.scores(protocol(), cell, block, tuning=False, factors=factors[cell.history], limit=limit)
+    return cell, matching.alarms(protocol(), cell, block, limit, limits[cell.history])
 
 
 def measure_shipped(frozen: Protocol, sweeps: int, each: Each[Block, tuple[Cell, dict[str, Counter[str]]]]) \
@@ -101,24 +105,22 @@ def measure_packages(frozen: Protocol, sweeps: int, each: Each[Packaged, tuple[t
     return counts
 
 
-def measure_matched(frozen: Protocol, sweeps: int, each: Each[Block, tuple[Cell, dict[str, Sequence[float]]]]) -> Matched:
-    """Thresholds from the tuning seed, then every statistic at them: counts by rule, scenario, history; thresholds as text."""
+def measure_matched(frozen: Protocol, sweeps: int, each: Callable[..., Iterator[Any]]) -> Matched:
+    """Thresholds from the tuning seed, then every rule at them: counts by rule, scenario, history; thresholds as text."""
     grid = frozen.matched
-    nulls = [Cell(noise="as-ledger", scenario="null", history=history) for history in grid.histories]
+    cells = [Cell(noise="as-ledger", scenario="null", history=history) for history in grid.histories]
     held: dict[tuple[str, int], list[float]] = {}
-    for cell, told in each(null_block, blocks(frozen, nulls, min(grid.tuning_sweeps, 10 * sweeps))):
-        for name, scores in told.items():
-            held.setdefault((name, cell.history), []).extend(scores)
-    found = {key: matching.threshold(scores, grid.rate) for key, scores in held.items()}
-    factors = {history: {name: matching.factor(name, found[name, history]) for name in (matching.WHOLE, matching.MARGINS)}
-               for history in grid.histories}
-    limits = {key: 0.5 if key[0] in matching.LOWEST else one.value for key, one in found.items()}
+    for cell, scores in each(null_block, blocks(frozen, cells, min(grid.tuning_sweeps, 10 * sweeps))):
+        for name, values in scores.items():
+            held.setdefault((name, cell.history), []).extend(values)
+    limits: dict[int, dict[str, float]] = {history: {} for history in grid.histories}
+    for (name, history), values in held.items():
+        limits[history][name] = matching.setting(name, matching.threshold(values, grid.rate))
     counts: dict[tuple[str, str, int], Counter[str]] = {}
-    for cell, told in each(partial(matched_block, factors), blocks(frozen, grid.cells, sweeps)):
-        for name, scores in told.items():
-            hits = sum(score > limits[name, cell.history] for score in scores)
-            counts.setdefault((name, cell.scenario, cell.history), Counter()).update(n=len(scores), regressed=hits)
-    return counts, {(name, history): f"{factors[history].get(name, one.value):.3g}" for (name, history), one in found.items()}
+    for cell, told in each(partial(matched_block, limits), blocks(frozen, grid.cells, sweeps)):
+        for name, counted in told.items():
+            counts.setdefault((name, cell.scenario, cell.history), Counter()).update(counted)
+    return counts, {(name, history): f"{value:.3g}" for history, set_to in limits.items() for name, value in set_to.items()}
 
 
 def measure_real(file: Path) -> Table | None:

@@ -7,14 +7,15 @@ factor at which it still alarms, found by bisection, since a smaller factor only
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 from msgspec import Struct
 
-from benchmarks.verdicts_draws import Cell, Protocol, Sweeps, draw
-from benchmarks.verdicts_ours import scaled, settled, shipped
+from benchmarks.verdicts_draws import Cell, Protocol, draw
+from benchmarks.verdicts_ours import SAMPLE, Effects, agree, effects, scaled, settled, shipped, terms
 from benchmarks.verdicts_peers import statistics
 from bot.results.metrics import Metrics
 
@@ -35,34 +36,40 @@ def rule(name: str, factor: float) -> Metrics:
     return scaled(shipped(), margin=factor, noise=factor if name == WHOLE else 1)
 
 
-def alarm(frozen: Protocol, sweeps: Sweeps, index: int, name: str, factor: float) -> bool:
+def alarm(frozen: Protocol, held: Effects, index: int, name: str, factor: float) -> bool:
     """Whether the shipped rule, scaled, calls a sweep regressed."""
-    return settled(frozen, sweeps, index, rule(name, factor), {})[0].verdict == "regressed"
+    return settled(frozen, held, index, terms(frozen, rule(name, factor), {})).verdict == "regressed"
 
 
-def critical(frozen: Protocol, sweeps: Sweeps, index: int, name: str) -> float:
+def critical(frozen: Protocol, held: Effects, index: int, name: str) -> float:
     """The largest factor at which a sweep alarms, to a part in a thousand; 0 where it does not at the lowest one looked at."""
     low, high = LOWEST[name], HIGHEST
-    if not alarm(frozen, sweeps, index, name, low):
+    if not alarm(frozen, held, index, name, low):
         return 0.0
     for _ in range(STEPS):
         middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if alarm(frozen, sweeps, index, name, middle) else (low, middle)
+        low, high = (middle, high) if alarm(frozen, held, index, name, middle) else (low, middle)
     return low
 
 
-def scores(frozen: Protocol, cell: Cell, block: int, *, tuning: bool, factors: Mapping[str, float] | None = None,
-           limit: int | None = None) -> dict[str, Sequence[float]]:
-    """One number a sweep and rule. Ours is its largest factor, or, where `factors` are given, 1 for an alarm and 0 for none."""
-    sweeps = draw(frozen, cell, block, tuning=tuning)
-    told: dict[str, Sequence[float]] = {name: held.tolist()[:limit] for name, held in statistics(frozen, sweeps).items()}
-    for name in (WHOLE, MARGINS):
-        chosen = range(frozen.block if limit is None else limit)
-        if factors is None:
-            told[name] = [critical(frozen, sweeps, index, name) for index in chosen]
-        else:
-            told[name] = [float(alarm(frozen, sweeps, index, name, factors[name])) for index in chosen]
-    return told
+def nulls(frozen: Protocol, cell: Cell, block: int, limit: int) -> dict[str, Sequence[float]]:
+    """One number a sweep and rule, on the arrays that thresholds are matched on; of ours the largest factor."""
+    sweeps = draw(frozen, cell, block, tuning=True)
+    held = effects(frozen, sweeps)
+    ours = {name: [critical(frozen, held, index, name) for index in range(limit)] for name in LOWEST}
+    return {**{name: told.tolist()[:limit] for name, told in statistics(frozen, sweeps).items()}, **ours}
+
+
+def alarms(frozen: Protocol, cell: Cell, block: int, limit: int, limits: Mapping[str, float]) -> dict[str, Counter[str]]:
+    """`n` and `regressed` of every rule at its matched threshold, ours at its factor, over the first sweeps of a block."""
+    sweeps = draw(frozen, cell, block)
+    held = effects(frozen, sweeps)
+    hits = {name: int((told[:limit] > limits[name]).sum()) for name, told in statistics(frozen, sweeps).items()}
+    for name in LOWEST:
+        hits[name] = sum(alarm(frozen, held, index, name, limits[name]) for index in range(limit))
+        if not block:
+            agree(frozen, sweeps, rule(name, limits[name]), {}, min(SAMPLE, limit))
+    return {name: Counter(n=limit, regressed=found) for name, found in hits.items()}
 
 
 def threshold(null: Sequence[float], rate: float) -> Threshold:
@@ -72,6 +79,6 @@ def threshold(null: Sequence[float], rate: float) -> Threshold:
     return Threshold(value=value, tuned=float((held > value).mean()))
 
 
-def factor(name: str, found: Threshold) -> float:
-    """Where the matched factor of ours lies: just above the threshold, or the lowest one looked at."""
-    return max(found.value * 1.0005, LOWEST[name])
+def setting(name: str, found: Threshold) -> float:
+    """What a rule is set to: its threshold; ours a factor just above it, or the lowest one looked at."""
+    return max(found.value * 1.0005, LOWEST[name]) if name in LOWEST else found.value

@@ -97,7 +97,7 @@ class TestWhatIsDrawn:
 
 class TestOurs:
     def count(self, sweeps: Sweeps, limit: int = 2) -> Counter[str]:
-        return verdicts_ours.count(FROZEN, cell(), sweeps, verdicts_ours.shipped(), limit=limit)
+        return verdicts_ours.count(FROZEN, cell(), sweeps, verdicts_ours.shipped(), limit)
 
     def test_a_loss_that_the_repeat_shows_too_is_regressed_and_costs_a_whole_sweep(self) -> None:
         told = self.count(swept(0.08, 0.08))
@@ -115,6 +115,18 @@ class TestOurs:
         values = draw(FROZEN, cell("missing"), 0).values[0]
         rows = verdicts_ours.rows(FROZEN, values[-2], 1, without=4)
         assert {row.point.concurrency for row in rows} == {1, 2, 8, 16}
+
+    @pytest.mark.parametrize("scenario", ["null", "-5", "-15 one", "cold", "missing -7", "slow baseline"])
+    @pytest.mark.parametrize("history", FROZEN.histories)
+    def test_what_is_counted_is_what_compare_says_of_the_rows(self, scenario: str, history: int) -> None:
+        chosen = cell(scenario, history, "tau-x3")
+        verdicts_ours.agree(FROZEN, draw(FROZEN, chosen, 0), verdicts_ours.shipped(), verdicts_ours.ledger(FROZEN, chosen), 8)
+
+    def test_a_count_that_compare_does_not_share_is_no_figure(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        other = verdicts_ours.Outcome("improved", frozenset(), True)
+        monkeypatch.setattr(verdicts_ours, "settled", lambda *_: other)
+        with pytest.raises(RuntimeError, match="sweep 0: compare says"):
+            verdicts_ours.agree(FROZEN, draw(FROZEN, cell(), 0), verdicts_ours.shipped(), {}, 1)
 
     def test_the_margins_of_the_protocol_are_those_that_ship(self) -> None:
         assert {name: verdicts_ours.shipped()[name].margin for name in FROZEN.metrics} == {
@@ -155,14 +167,15 @@ class TestMatching:
         assert matching.threshold([0.0] * 99 + [1.0], 0.02).tuned == 0.01
 
     def test_the_largest_factor_at_which_a_sweep_alarms_is_where_its_loss_is_the_margin(self) -> None:
-        sweeps = swept(0.08, 0.08)
-        assert matching.critical(FROZEN, sweeps, 0, matching.WHOLE) == pytest.approx(0.08 / 0.05, rel=0.01)
-        assert matching.critical(FROZEN, swept(0.0, 0.0), 0, matching.WHOLE) == 0
+        lost, kept = (verdicts_ours.effects(FROZEN, swept(loss, loss)) for loss in (0.08, 0.0))
+        assert matching.critical(FROZEN, lost, 0, matching.WHOLE) == pytest.approx(0.08 / 0.05, rel=0.01)
+        assert matching.critical(FROZEN, kept, 0, matching.WHOLE) == 0
 
     def test_the_shipped_rule_scaled_is_the_statistic_it_is_made_of(self) -> None:
         sweeps = draw(FROZEN, cell("-3", history=3), 0)
         made = verdicts_peers.statistics(FROZEN, sweeps)["max(Hodges-Lehmann, worst point / 2), both of two"]
-        ours = [matching.critical(FROZEN, sweeps, index, matching.WHOLE) for index in range(12)]
+        held = verdicts_ours.effects(FROZEN, sweeps)
+        ours = [matching.critical(FROZEN, held, index, matching.WHOLE) for index in range(12)]
         assert ours == pytest.approx(made[:12].clip(0).tolist(), rel=0.01, abs=matching.LOWEST[matching.WHOLE])
 
 
