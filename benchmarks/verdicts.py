@@ -1,9 +1,9 @@
 """How often a verdict is wrong, beside other tools' rules on the same arrays: verdicts.yaml says what is drawn and counted.
 
-    python -m benchmarks.verdicts [--sweeps N] [--only shipped,otava,matched,real] [--markdown]
+    python -m benchmarks.verdicts [--sweeps N] [--only shipped,packages,matched,real] [--markdown]
 
-The rule measured is the one that ships (`bot.verdict.compare`). Otava runs from its own package, in an environment made
-under .cache; where that cannot be installed its rows are absent and the reason is told. Exit 1 where an aim is missed.
+The rule measured is the one that ships (`bot.verdict.compare`). Otava and asv run from their own packages, in an environment
+made under .cache; where that cannot be installed their rows are absent and the reason is told. Exit 1 where an aim is missed.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from time import perf_counter
 from typing import TypeVar
 
 from benchmarks import verdicts_matched as matching
-from benchmarks import verdicts_otava, verdicts_ours, verdicts_peers, verdicts_real, verdicts_tables
+from benchmarks import verdicts_ours, verdicts_packages, verdicts_peers, verdicts_real, verdicts_tables
 from benchmarks.verdicts_draws import Aim, Cell, Protocol, draw, protocol
 from benchmarks.verdicts_tables import OURS, Table, alarms
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data" / "campaign" / "repetitions.json"
-PARTS = ("shipped", "otava", "matched", "real")
+PARTS = ("shipped", "packages", "matched", "real")
 Matched = tuple[dict[tuple[str, str, int], Counter[str]], dict[tuple[str, int], str]]
 T, R = TypeVar("T"), TypeVar("R")
 Each = Callable[[Callable[[T], R], Sequence[T]], Iterator[R]]
 Block = tuple[Cell, int, int]
 """A cell, the number of a block, and how many of its sweeps are wanted."""
+Packaged = tuple[str, Block, int]
 
 
 def blocks(frozen: Protocol, cells: Iterable[Cell], sweeps: int) -> list[Block]:
@@ -51,15 +52,16 @@ def shipped_block(task: Block) -> tuple[Cell, dict[str, Counter[str]]]:
     return cell, {**told, OURS: verdicts_ours.count(frozen, cell, sweeps, verdicts_ours.shipped(), limit=limit)}
 
 
-def otava_block(python: Path, task: tuple[Block, int]) -> tuple[tuple[Cell, int], Counter[str]]:
-    """What Otava says of one block, with so many new points at the end of each series."""
-    (cell, block, limit), new = task
+def package_block(python: Path, task: Packaged) -> tuple[tuple[str, Cell, int], Counter[str]]:
+    """What a package says of one block, with so many new points at the end of each series."""
+    package, (cell, block, limit), new = task
     frozen = protocol()
     values = draw(frozen, cell, block).values[:limit, : cell.history + new]
     series = values.transpose(0, 2, 3, 1).reshape(limit, -1, cell.history + new).tolist()
-    found = verdicts_otava.alarms(python, series, frozen.signs.tolist() * len(frozen.concurrencies), at=cell.history,
-                                  p=frozen.otava.p, magnitude=frozen.otava.magnitude)
-    return (cell, new), Counter(n=limit, regressed=sum(found))
+    grid = frozen.packages[package]
+    found = verdicts_packages.alarms(python, package, series, frozen.signs.tolist() * len(frozen.concurrencies), at=cell.history,
+                                     p=grid.p, magnitude=grid.magnitude)
+    return (package, cell, new), Counter(n=limit, regressed=sum(found))
 
 
 def null_block(task: Block) -> tuple[Cell, dict[str, Sequence[float]]]:
@@ -84,16 +86,17 @@ def measure_shipped(frozen: Protocol, sweeps: int, each: Each[Block, tuple[Cell,
     return counts
 
 
-def measure_otava(frozen: Protocol, sweeps: int, each: Each[tuple[Block, int], tuple[tuple[Cell, int], Counter[str]]],
-                  folder: Path) -> dict[tuple[Cell, int], Counter[str]]:
-    """Otava on the beginnings of the same arrays; nothing, and why on stderr, where it cannot be had."""
-    python = verdicts_otava.environment(folder)
+def measure_packages(frozen: Protocol, sweeps: int, each: Each[Packaged, tuple[tuple[str, Cell, int], Counter[str]]],
+                     folder: Path) -> dict[tuple[str, Cell, int], Counter[str]]:
+    """The packages on the beginnings of the same arrays; nothing, and why on stderr, where they cannot be had."""
+    python = verdicts_packages.environment(folder)
     if isinstance(python, str):
-        print(f"Otava was not run: {python}", file=sys.stderr)
+        print(f"Otava and asv were not run: {python}", file=sys.stderr)
         return {}
-    counts: dict[tuple[Cell, int], Counter[str]] = {}
-    wanted = blocks(frozen, frozen.otava.cells, min(sweeps, frozen.otava_sweeps))
-    for key, told in each(partial(otava_block, python), [(block, new) for block in wanted for new in frozen.otava.new_points]):
+    counts: dict[tuple[str, Cell, int], Counter[str]] = {}
+    tasks = [(package, block, new) for package, grid in frozen.packages.items() for new in grid.new_points
+             for block in blocks(frozen, grid.cells, min(sweeps, frozen.package_sweeps))]
+    for key, told in each(partial(package_block, python), tasks):
         counts.setdefault(key, Counter()).update(told)
     return counts
 
@@ -161,33 +164,38 @@ def conclusion(frozen: Protocol, shipped: dict[Cell, dict[str, Counter[str]]],
 def about(frozen: Protocol, sweeps: int, seconds: float) -> str:
     """What the figures are of."""
     git = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
-    parts = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
-    return (f"{sweeps} sweeps a cell (Otava {min(sweeps, frozen.otava_sweeps)}, {verdicts_otava.PACKAGE}), seeds {frozen.seed} and "
-            f"{frozen.tuning_seed}, commit {git.stdout.strip()}, Python {platform.python_version()}, {parts}, {seconds:.0f} s")
+    parts = [f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in ("numpy", "scipy"))]
+    packages, fewer = ", ".join(verdicts_packages.PACKAGES.values()), min(sweeps, frozen.package_sweeps)
+    return (f"{sweeps} sweeps a cell ({packages}: {fewer}), seeds {frozen.seed} and {frozen.tuning_seed}, "
+            f"commit {git.stdout.strip()}, {', '.join(parts)}, {seconds:.0f} s")
 
 
 def main() -> int:
     frozen = protocol()
     options = argparse.ArgumentParser(prog="python -m benchmarks.verdicts", description="error rates of verdicts")
-    options.add_argument("--sweeps", type=int, default=frozen.sweeps, help="a cell; Otava stops at its own number")
+    options.add_argument("--sweeps", type=int, default=frozen.sweeps, help="a cell; the packages stop at their own number")
     options.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
     options.add_argument("--markdown", action="store_true")
     options.add_argument("--data", type=Path, default=DATA, help="real repetitions")
-    options.add_argument("--otava", type=Path, default=ROOT / ".cache" / "otava", help="where it is, or is installed to")
+    options.add_argument("--packages", type=Path, default=ROOT / ".cache" / "peers", help="where they are, or are installed to")
     asked = options.parse_args()
     parts = asked.only.split(",")
     if asked.sweeps < 1 or not set(parts) <= set(PARTS):
         options.error(f"--sweeps is at least 1, --only of {', '.join(PARTS)}")
     began = perf_counter()
     with Pool(cpu_count()) as pool:
-        each = pool.imap_unordered
+
+        def each(work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
+            print(f"  {perf_counter() - began:.0f} s: {len(tasks)} blocks", file=sys.stderr)
+            return pool.imap_unordered(work, tasks)
+
         shipped = measure_shipped(frozen, asked.sweeps, each) if "shipped" in parts else {}
-        otava = measure_otava(frozen, asked.sweeps, each, asked.otava.resolve()) if "otava" in parts and shipped else {}
+        packages = measure_packages(frozen, asked.sweeps, each, asked.packages.resolve()) if "packages" in parts and shipped else {}
         matched, thresholds = measure_matched(frozen, asked.sweeps, each) if "matched" in parts else ({}, {})
     tables = []
     if shipped:
         tables += [verdicts_tables.ours(frozen, shipped, frozen.histories), *verdicts_tables.misjudged(frozen, shipped),
-                   *verdicts_tables.peers(frozen, shipped, otava)]
+                   *verdicts_tables.peers(frozen, shipped, packages)]
     tables += [verdicts_tables.matched(frozen, matched, thresholds)] if matched else []
     tables += [table for table in [measure_real(asked.data) if "real" in parts else None] if table]
     lines, good = conclusion(frozen, shipped, matched)

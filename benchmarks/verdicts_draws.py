@@ -71,7 +71,7 @@ class Grid(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename
     noise: tuple[str, ...] = ("as-ledger",)
     rate: float = 0
     magnitude: float = 0
-    p: float = 0
+    p: float = 1
     tuning_sweeps: int = 0
     new_points: tuple[int, ...] = ()
 
@@ -94,7 +94,7 @@ class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     seed: int
     tuning_seed: int
     sweeps: int
-    otava_sweeps: int
+    package_sweeps: int
     block: int
     histories: tuple[int, ...]
     concurrencies: tuple[int, ...]
@@ -103,7 +103,7 @@ class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     scenarios: dict[str, Scenario]
     misjudged: Grid
     peers: Grid
-    otava: Grid
+    packages: dict[str, Grid]
     matched: Grid
     headline: tuple[Cell, ...]
     aims: tuple[Aim, ...]

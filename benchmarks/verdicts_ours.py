@@ -14,7 +14,7 @@ from bot.model.result import Cell as Point
 from bot.model.result import Row, Verdict
 from bot.results.metrics import Metrics, parse
 from bot.verdict.compare import compare
-from bot.verdict.judge import Noise
+from bot.verdict.noise import Noise
 
 NEW = 1000
 """The run of the new image; published ones are numbered from 1."""
@@ -31,7 +31,9 @@ def scaled(metrics: Metrics, *, margin: float, noise: float = 1) -> Metrics:
     made = []
     for metric in metrics.values():
         if metric.primary and metric.margin and metric.sigma and metric.tau:
-            metric = structs.replace(metric, margin=metric.margin * margin, sigma=metric.sigma * noise, tau=metric.tau * noise)
+            floors = tuple(structs.replace(one, sigma=one.sigma * noise, tau=one.tau * noise) for one in metric.floors)
+            metric = structs.replace(metric, margin=metric.margin * margin, sigma=metric.sigma * noise, tau=metric.tau * noise,
+                                     floors=floors)
         made.append(metric)
     return Metrics(made)
 

@@ -3,7 +3,8 @@
 A rule that is written down in another language, or bound to a server, is re-expressed here and called "style":
 github-action-benchmark (`findAlerts`: ratio to the previous run above a threshold, 200 % unless set), Bencher (t test:
 mean of the history and its population deviation, quantile of h - 1 degrees of freedom), rustc-perf (a change against the
-last run beyond Q3 + 3 IQR of the changes between runs before it). Otava runs from its own package, elsewhere.
+last run beyond Q3 + 3 IQR of the changes between runs before it). Otava and asv run
+from their own packages, elsewhere.
 """
 
 from __future__ import annotations

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, variance
 
 from msgspec import Struct
 
 from benchmarks.verdicts_ours import shipped, suspects
 from bot.model.result import Cell, Row
 from bot.verdict.compare import compare
-from bot.verdict.judge import Noise
+from bot.verdict.noise import Noise, seen
+from bot.verdict.noise import noise as estimated
 
-METRIC = "output_tput"
+METRIC, RUNS = "output_tput", 3
 _CONCURRENCY = re.compile(r"c(\d+)[A-Z]?")
 Repetitions = Mapping[Cell, Sequence[float]]
 
@@ -60,17 +59,11 @@ def configurations(held: Repetitions, kind: str) -> dict[str, Repetitions]:
     return dict(made)
 
 
-def noise(held: Repetitions) -> Noise:
-    """What these repetitions show, by the method of moments: sigma between the repetitions of a cell, tau what the cells of
-    a block have in common in one of them."""
-    centred = {cell: [math.log(value) - fmean(map(math.log, values)) for value in values] for cell, values in held.items()}
-    within = [variance(values) for values in centred.values()]
-    shared = []
-    for block in configurations(centred, "block").values():
-        runs = [fmean(run) for run in zip(*block.values(), strict=True)]
-        if len(block) > 1:
-            shared.append(variance(runs) - fmean(variance(values) for values in block.values()) / len(block))
-    return Noise(sigma=math.sqrt(fmean(within)), tau=math.sqrt(max(0.0, fmean(shared))) if shared else 0.0)
+def noise(held: Repetitions) -> dict[str, Noise]:
+    """What the shipped ledger makes of these repetitions: every two of a block are a pair of sweeps of one image."""
+    records = [record for cells in configurations(held, "block").values() for one, other in itertools.combinations(range(RUNS), 2)
+               for record in seen(_rows(cells, one, 1), _rows(cells, other, 2), metrics=shipped(), hardware="", engine="")]
+    return estimated(records, shipped())
 
 
 def trials(held: Repetitions, kind: str, *, ledger: bool) -> Trials:
@@ -78,8 +71,8 @@ def trials(held: Repetitions, kind: str, *, ledger: bool) -> Trials:
     first, final, still, n = dict.fromkeys(_names(), 0), dict.fromkeys(_names(), 0), [], 0
     for name, cells in configurations(held, kind).items():
         others = {cell: values for cell, values in held.items() if cell not in cells}
-        known = {METRIC: noise(others)} if ledger else {}
-        for old, new, again in itertools.permutations(range(3)):
+        known = noise(others) if ledger else {}
+        for old, new, again in itertools.permutations(range(RUNS)):
             n += 1
             for rule, (one, two) in _alarms(cells, old, new, again, known):
                 first[rule] += one
@@ -111,7 +104,7 @@ def labelled(held: Repetitions) -> str:
     """What is said of the one known change: three runs of the slower arm against three of the faster, one point each."""
     arms = {cell.recipe: (cell, values) for cell, values in held.items() if cell.recipe.startswith("2B ")}
     (point, old), (_, new) = arms["2B A"], arms["2B B"]
-    known = {METRIC: noise({cell: values for cell, values in held.items() if not cell.recipe.startswith("2B ")})}
+    known = noise({cell: values for cell, values in held.items() if not cell.recipe.startswith("2B ")})
     told = []
     for name, ledger in (("floors", {}), ("ledger", known)):
         base = [_row(point, value, run) for run, value in enumerate(old)]

@@ -75,18 +75,22 @@ def misjudged(frozen: Protocol, counts: Counts) -> list[Table]:
         for scenario in frozen.misjudged.scenarios:
             cells = {kind: counts[Cell(noise=kind, scenario=scenario, history=history)][OURS] for kind in kinds}
             rates = {kind: told["regressed"] / told["n"] for kind, told in cells.items()}
-            worst, best = (max, min) if not frozen.scenarios[scenario].loss else (min, max)
-            rows.append([scenario, "regressed", *(alarms(told) for told in cells.values()),
-                         f"{worst(rates, key=rates.__getitem__)} / {best(rates, key=rates.__getitem__)}"])
-            bad = frozen.scenarios[scenario].loss
-            rows.append(["", "neutral when bad" if bad else "neutral",
-                         *(share(told["neutral"] + told["improved"], told["n"]) for told in cells.values()), ""])
+            bad, points = frozen.scenarios[scenario].loss, len(frozen.concurrencies)
+            worst, best = (min, max) if bad else (max, min)
+            rows += [
+                [scenario, "regressed", *map(alarms, cells.values()),
+                 f"{worst(rates, key=rates.__getitem__)} / {best(rates, key=rates.__getitem__)}"],
+                ["", "neutral when bad" if bad else "neutral",
+                 *(share(told["neutral"] + told["improved"], told["n"]) for told in cells.values()), ""],
+                ["", "inconclusive", *(share(told["inconclusive"], told["n"]) for told in cells.values()), ""],
+                ["", "re-run", *(f"{100 * told['rerun points'] / points / told['n']:.1f}" for told in cells.values()), ""],
+            ]
         tables.append(Table(title=f"bumpbot, noise misjudged, {history} published run{'s' * (history > 1)}",
                             header=("scenario", "verdict", *kinds, "worst / best"), rows=rows))
     return tables
 
 
-def peers(frozen: Protocol, counts: Counts, otava: Mapping[tuple[Cell, int], Counter[str]]) -> list[Table]:
+def peers(frozen: Protocol, counts: Counts, packages: Mapping[tuple[str, Cell, int], Counter[str]]) -> list[Table]:
     """Every rule as shipped on the same arrays, a table for each kind of noise and history."""
     tables = []
     for noise in frozen.peers.noise:
@@ -94,8 +98,9 @@ def peers(frozen: Protocol, counts: Counts, otava: Mapping[tuple[Cell, int], Cou
             cells = [Cell(noise=noise, scenario=scenario, history=history) for scenario in frozen.peers.scenarios]
             names = dict.fromkeys([name for cell in cells for name in counts[cell] if name != OURS])
             rows = [[name, *(alarms(counts[cell].get(name)) for cell in cells)] for name in names]
-            for new in sorted({new for cell, new in otava if cell in cells}):
-                rows.append([f"Otava, {new} new point{'s' * (new > 1)}", *(alarms(otava.get((cell, new))) for cell in cells)])
+            for package, new in sorted({(package, new) for package, cell, new in packages if cell in cells}):
+                rows.append([f"{package}, {new} new point{'s' * (new > 1)}",
+                             *(alarms(packages.get((package, cell, new))) for cell in cells)])
             first = [counts[cell][OURS] for cell in cells]
             rows += [[FIRST, *(share(told["suspect"], told["n"]) for told in first)], [OURS, *map(alarms, first)]]
             tables.append(Table(title=f"As shipped: alarms in % of sweeps, noise {noise}, {history} published",

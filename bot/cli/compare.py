@@ -16,9 +16,12 @@ from bot.cli.wiring import knowledge
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Finding, Rerun, Row, Samples, Verdict
 from bot.results import Collected, collect
+from bot.results.accounts import total
+from bot.results.metrics import Metrics
 from bot.verdict import report as verdicts
 from bot.verdict.compare import compare as judge
 
+UNREAD = ("not-a-result", "no-concurrency")
 FOUND = ("finding", "metric", "point", "baseline", "new", "delta", "interval", "n", "reasons")
 AGAIN = ("run again", "why", "runs", "baseline runs", "GPU-hours a run")
 
@@ -34,10 +37,10 @@ class Read(Struct, frozen=True, kw_only=True):
 def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: str) -> None:
     """Judges rows or artifacts against a baseline; exit 1 for regressed or inconclusive."""
     with working("reading the results"):
-        mine, old, again = read(new), read(baseline), read(repeat)
-        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=knowledge(PackagedAssets()).metrics,
-                        accounting=mine.accounting, baseline_accounting=old.accounting,
-                        samples=mine.samples, baseline_samples=old.samples)
+        metrics = knowledge(PackagedAssets()).metrics
+        mine, old, again = (read(paths, metrics) for paths in (new, baseline, repeat))
+        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=metrics, accounting=mine.accounting,
+                        baseline_accounting=old.accounting, samples=mine.samples, baseline_samples=old.samples)
     if format_ == "json":
         as_json(_nameless(verdicts.report(verdict)))
     else:
@@ -45,18 +48,21 @@ def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: 
     raise typer.Exit(verdicts.exit_code(verdict))
 
 
-def read(paths: Sequence[Path]) -> Read:
+def read(paths: Sequence[Path], metrics: Metrics) -> Read:
     """What each argument holds, by itself: two runs of one point must not contradict each other as one attempt would.
     Files that hold no result are named."""
-    found = [_collected(path) for path in paths]
+    found = [_collected(path, metrics) for path in paths]
     return Read(rows=tuple(row for one in found for row in one.rows),
-                accounting=tuple(counted for one in found for counted in one.accounting),
+                accounting=total([counted for one in found for counted in one.accounting]),
                 samples=tuple(answers for one in found for answers in one.samples))
 
 
-def _collected(path: Path) -> Collected:
-    found = collect(streams([path]), recipe="")
-    if found.skipped and path.is_file() and not _empty(path):
+def _collected(path: Path, metrics: Metrics) -> Collected:
+    found = collect(streams([path]), recipe="", metrics=metrics)
+    for skip in found.skipped:
+        if skip.why == "nothing-measured":
+            note(f"note: {skip.name}: nothing was measured, {skip.detail}")
+    if any(skip.why in UNREAD for skip in found.skipped) and path.is_file() and not _empty(path):
         raise BadInput("no result that is known here", "give rows, or the artifacts of a job", file=str(path))
     unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
     if unplaced:

@@ -51,7 +51,7 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
             image, reasons = line.candidate or "", line.reasons
         sources = Sources(
             tree=tree, registry=registries, schemes=known.schemes, commits=upstream,
-            published=published(clock, layout, known, lambda: tree),
+            published=published(clock, layout, known, lambda: tree, books[0] if books else None),
             generator=generator_of(place, layout), say=lambda line: note(f"note: {line}"),
             **({"seen": sights.asked(*books, clock)} if books else {}),
         )

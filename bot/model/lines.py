@@ -149,7 +149,18 @@ class Failure(Struct, frozen=True, kw_only=True):
     retried: bool = False
 
 
+class AbsentLine(Struct, frozen=True, kw_only=True):
+    """Points without a baseline for the same reason, a word of the glossary (`absent-`); the recipe empty where it is alone."""
+
+    recipe: str
+    topology: str
+    concurrencies: tuple[int, ...]
+    why: str
+
+
 class BaselineBlock(Struct, frozen=True, kw_only=True):
+    """The frozen baseline as the body shows it: values are medians over the runs that count."""
+
     date: str
     run: int | None
     attempt: int | None
@@ -160,6 +171,7 @@ class BaselineBlock(Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...] = ()
     notes: tuple[str, ...] = ()
     source: str = ""
+    absent: tuple[AbsentLine, ...] = ()
 
 
 class Follow(Struct, frozen=True, kw_only=True):

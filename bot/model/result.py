@@ -20,7 +20,10 @@ class Cell(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked."""
+    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked.
+
+    `repeat` counts (from 1) the repetitions that a load generator made of one point in one run; None where it made one.
+    """
 
     point: Cell
     metric: str
@@ -35,6 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     task: str | None = None
     correct: int | None = None
+    repeat: int | None = None
 
 
 class Accounting(Struct, frozen=True, kw_only=True):
@@ -130,8 +134,21 @@ class Proof(Struct, frozen=True, kw_only=True):
         return self.state in ("stale", "conflicting")
 
 
+class Reliability(Struct, frozen=True, kw_only=True):
+    """How many of a cluster's jobs ended well, over all attempts of one run; skipped ones are not counted."""
+
+    cluster: str
+    succeeded: int
+    total: int
+
+
 class Score(Struct, frozen=True, kw_only=True):
-    """One eval at one point against its gate. `baseline` None carries its reason in `missing`."""
+    """One eval at one point against its gate. `baseline` None carries its reason in `missing`; `interval` is the score's own
+    (Wilson, 95 %), None without a number of questions.
+
+    The gate and the baseline are two questions: a gate of 0.90 lets a true .90 pass every other time, and cannot see .9727
+    fall to .92.
+    """
 
     concurrency: int
     task: str
@@ -144,6 +161,12 @@ class Score(Struct, frozen=True, kw_only=True):
     missing: str | None = None
     samples: Samples | None = None
     recipe: str = ""
+    interval: tuple[float, float] | None = None
+
+    @property
+    def straddles(self) -> bool:
+        """Whether the threshold lies within the score's own interval, so that passing or failing is partly luck."""
+        return self.interval is not None and self.threshold is not None and self.interval[0] < self.threshold <= self.interval[1]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -169,8 +192,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 class Rerun(Struct, frozen=True, kw_only=True):
     """A point worth measuring again. `runs` is how many more runs of it would decide (None: not known, or none would);
-    `gpu_hours` what one of them costs. `history` is how many runs behind the baseline would decide where its own few are
-    what leaves the interval wide (`why` is `history:...` then, and no run of the candidate is asked for)."""
+    `gpu_hours` what one of them costs. Where the baseline's own few runs leave the interval wide, `why` names `history:...`:
+    `runs` decide then only with `history` runs behind the baseline, and alone are not worth their GPU-hours."""
 
     point: Cell
     why: str
@@ -188,8 +211,20 @@ class Verdict(Struct, frozen=True, kw_only=True):
     rerun: tuple[Rerun, ...] = ()
 
 
+class Absent(Struct, frozen=True, kw_only=True):
+    """A point of the recipe that has no baseline, and why, as a word of the glossary (`absent-`), a value behind the colon."""
+
+    point: Cell
+    why: str
+
+
 class Baseline(Struct, frozen=True, kw_only=True):
-    """The published points of the current image, frozen once per bump. `notes` say what could not be verified."""
+    """The published points of the current image, frozen once per bump. `notes` say what could not be verified.
+
+    `rows` are those of the newest run at each point, then older runs of exactly the same; date, run, attempt, head and pull
+    are those of the newest run of all. `absent` are the points that nothing was found for; `thresholds` what each eval had
+    to reach then, and `identity` what a set without a fingerprint is matched by, where the source tells.
+    """
 
     date: str
     image: str
@@ -203,3 +238,6 @@ class Baseline(Struct, frozen=True, kw_only=True):
     samples: tuple[Samples, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()
+    absent: tuple[Absent, ...] = ()
+    thresholds: dict[str, float] = {}
+    identity: str = ""

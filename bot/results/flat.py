@@ -45,19 +45,8 @@ def rows(
             continue
         metric, stat, unit = meaning
         most = 1.0 if unit == "share" else float("inf")
-        made.append(
-            Row(
-                point=point,
-                metric=metric,
-                stat=stat,
-                unit=unit,
-                run=context.run,
-                attempt=context.attempt,
-                head=context.head,
-                image=image,
-                value=number(value, name, f"{key}.{written}".lstrip("."), most=most),
-            )
-        )
+        checked = number(value, name, f"{key}.{written}".lstrip("."), most=most)
+        made.append(context.row(point, metric, checked, unit, stat=stat, image=image))
     return tuple(made)
 
 

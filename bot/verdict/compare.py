@@ -46,27 +46,31 @@ def compare(
     Raises BadInput when a point stands twice in one run, on two heads, or in a unit that is not its metric's.
     """
     latest, earlier = split(canonical(new, metrics))
-    old, second = once(canonical(baseline, metrics)), (*canonical(repeat, metrics), *earlier)
+    old = once(canonical(baseline, metrics), "the baseline")
+    second = once((*canonical(repeat, metrics), *earlier), "the repeat", latest)
     outside = known(reasons)
     scored, not_comparable = evals.findings(latest, old, metrics["eval"].margin or evals.MARGIN, samples, baseline_samples)
-    failed = any(score.passed is False for score in scores) or any(found.finding == "regressed" for found in scored)
+    cut = answers.findings(samples, baseline_samples)
+    failed = any(score.passed is False for score in scores) or any(found.finding == "regressed" for found in (*scored, *cut))
     latest, second = doubts.doubted(latest, old), doubts.doubted(second, old)
     curves = [_performance(*part, metrics, noise or {}, outside) for part in _recipes(latest, old, second)]
     judged = [each for found, _, _ in curves for each in found]
-    owner = latest[0].point.recipe if latest else ""
-    broken = (*errors.findings(owner, accounting, baseline_accounting), *answers.findings(samples, baseline_samples))
+    broken = errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting)
     unseen = any(blind for *_, blind in curves)
-    verdict = _join(judged, (*scored, *broken), failed=failed, unseen=unseen)
+    verdict = _join(judged, (*scored, *cut, *broken), failed=failed, unseen=unseen)
     performance = [structs.replace(found, void=failed) for each in judged for found in each.findings]
-    told_beside = (*answers.told(samples, baseline_samples, old), *doubts.findings(latest, old, metrics))
-    findings = (*scored, *broken, *told_beside, *performance)
+    beside = (*answers.told(samples, baseline_samples, old), *doubts.findings(latest, old, metrics))
     told = [*outside, *not_comparable, *(reason for _, lacking, _ in curves for reason in lacking),
-            *(reason for found in findings for reason in found.reasons)]  # fmt: skip
+            *_reasons((*scored, *cut, *broken, *beside)), *(reason for each in judged for reason in each.reasons)]  # fmt: skip
     told += ["too-few-points"] if unseen or not judged and not scored else []
     settled = verdict == "regressed"
     reasons = known(reason for reason in told if not (settled and reason == "not-confirmed"))
     again = () if failed or settled else reruns(judged, outside, gpu_hours or {})
-    return Verdict(verdict=verdict, findings=findings, reasons=reasons, rerun=again)
+    return Verdict(verdict=verdict, findings=(*scored, *cut, *broken, *beside, *performance), reasons=reasons, rerun=again)
+
+
+def _reasons(findings: Iterable[Finding]) -> list[str]:
+    return [reason for found in findings for reason in found.reasons]
 
 
 def _join(judged: Sequence[Judged], others: Sequence[Finding], *, failed: bool, unseen: bool) -> Judgement:

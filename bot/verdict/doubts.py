@@ -13,7 +13,8 @@ from msgspec import structs
 
 from bot.model.result import Cell, Finding, Row
 from bot.results.metrics import Metrics
-from bot.verdict.pairs import Index, counterpart, identity, index, once
+from bot.verdict.pairs import Index, counterpart, identity, index
+from bot.verdict.words import BLOCKING, word
 
 COLD_TAIL = 2.0
 """TTFT's tail over its median at one user: at most 1.1 in warm runs, above 2 in five of five cold ones (STATS 2.4)."""
@@ -27,19 +28,32 @@ SHORTENED = 0.25
 
 
 def doubted(rows: Sequence[Row], baseline: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows, with the flags that comparing them with the baseline gives."""
-    new, old = index(rows), index(baseline)
-    flags: dict[Cell, list[str]] = {}
-    for word, points in (("cold-run", cold_starts(new, old)), ("workload-mismatch", mismatched(new, old))):
-        for point in points:
-            flags.setdefault(point, []).append(word)
+    """The rows, with the flags that comparing them with the baseline gives. What a parser found wrong with one row of a
+    point (its first requests were slow) is wrong with all rows of that point and run. Runs are looked at one by one."""
+    runs: dict[tuple[int | None, int | None], list[Row]] = {}
+    for row in rows:
+        runs.setdefault((row.run, row.attempt), []).append(row)
+    old = index(baseline)
+    flags = {(point, run): words for run, part in runs.items() for point, words in _flags(part, old).items()}
     if not flags:
         return tuple(rows)
     return tuple(
-        structs.replace(row, flags=tuple(dict.fromkeys((*row.flags, *flags[point]))))
-        if (point := identity(row.point)) in flags and row.metric != "eval" else row
+        structs.replace(row, flags=tuple(dict.fromkeys((*row.flags, *flags[key]))))
+        if row.metric != "eval" and (key := (identity(row.point), (row.run, row.attempt))) in flags else row
         for row in rows
     )  # fmt: skip
+
+
+def _flags(rows: Sequence[Row], old: Index) -> dict[Cell, list[str]]:
+    new = index(rows)
+    flags: dict[Cell, list[str]] = {}
+    for told, points in (("cold-run", cold_starts(new, old)), ("workload-mismatch", mismatched(new, old))):
+        for point in points:
+            flags.setdefault(point, []).append(told)
+    for row in rows:
+        if row.flags and row.metric != "eval":
+            flags.setdefault(identity(row.point), []).extend(flag for flag in row.flags if word(flag) in BLOCKING)
+    return {point: words for point, words in flags.items() if words}
 
 
 def cold_starts(new: Index, old: Index) -> frozenset[Cell]:
@@ -91,7 +105,7 @@ def lengths(new: Index, old: Index) -> list[tuple[Cell, str, float]]:
 def findings(rows: Sequence[Row], baseline: Sequence[Row], metrics: Metrics) -> tuple[Finding, ...]:
     """What changed in the work itself, point by point. A server that writes less is faster and may be wrong: it is told
     and never judged good or bad."""
-    new, old = index(rows), index(once(baseline))
+    new, old = index(rows), index(baseline)
     made = []
     for point, metric, ratio in lengths(new, old):
         if abs(ratio) <= SAME or metric not in metrics:

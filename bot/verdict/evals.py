@@ -49,8 +49,8 @@ def findings(
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """A finding for each eval with a comparable baseline, and one for all points of a task that agree; for the others a
     reason, because nothing can be found. So too for a suite that was published and is not measured any more."""
-    theirs = [normal(row) for row in baseline if row.metric == "eval"]
-    mine = sorted((normal(row) for row in new if row.metric == "eval"), key=_order)
+    theirs = [normal(row) for row in baseline if row.metric == "eval" and math.isfinite(row.value)]
+    mine = sorted((normal(row) for row in new if row.metric == "eval" and math.isfinite(row.value)), key=_order)
     made: list[Finding] = []
     compared: dict[tuple[str, str, str], list[tuple[Row, Row]]] = {}
     reasons: list[str] = []
@@ -162,7 +162,7 @@ def judgement(mine: tuple[int, int], theirs: tuple[int, int], margin: float) -> 
 
 def counts(row: Row) -> tuple[int, int] | None:
     """(right, asked); the nearest whole number where only the share is known; None without n."""
-    if not row.n:
+    if not row.n or row.n < 1:
         return None
     correct = row.correct if row.correct is not None else math.floor(row.value * row.n + 0.5)
     return min(max(correct, 0), row.n), row.n

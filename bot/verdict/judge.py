@@ -34,6 +34,13 @@ class Judged(Struct, frozen=True, kw_only=True):
     noise: Noise | None = None
     doubted: tuple[Pair, ...] = ()
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What limits this metric: the pool's reasons and its points' flags. That one point alone has a wide interval
+        limits nothing that the pool shows."""
+        alone = (reason for found in self.findings[1:] for reason in found.reasons)
+        return (*self.findings[0].reasons, *(reason for reason in alone if reason not in ("wide-interval", "baseline-single")))
+
 
 def judge(
     metric: Metric,

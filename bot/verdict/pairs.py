@@ -61,12 +61,13 @@ def named(point: Cell) -> str:
 
 
 def canonical(rows: Iterable[Row], metrics: Metrics) -> tuple[Row, ...]:
-    """Rows in one spelling and one order, so that the order in which files were given changes nothing.
+    """Rows in one spelling and one order, so that the order in which files were given changes nothing. A value that is no
+    number is no measurement, and left out.
 
     Raises BadInput for a unit that is not the metric's.
     """
     known: dict[tuple[str, str | None, str], Row] = {}
-    return tuple(sorted((_spelled(row, metrics, known) for row in rows), key=_rank))
+    return tuple(sorted((_spelled(row, metrics, known) for row in rows if math.isfinite(row.value)), key=_rank))
 
 
 def _spelled(row: Row, metrics: Metrics, known: dict[tuple[str, str | None, str], Row]) -> Row:
@@ -97,7 +98,8 @@ def index(rows: Iterable[Row]) -> Index:
 def split(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """The newest run of each point, and earlier runs of the same head, which are repeats of it.
 
-    Values without a run are repetitions of one measurement. Another head is another change, never a repeat.
+    Values without a run are repetitions of one measurement, as are those of one run that its load generator numbered.
+    Another head is another change, never a repeat.
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -107,7 +109,7 @@ def split(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     for group in groups.values():
         newest = max(group, key=lambda row: (row.run or 0, row.attempt or 0))
         last = [row for row in group if (row.run, row.attempt) == (newest.run, newest.attempt)]
-        if len(last) > 1 and newest.run is not None:
+        if len({row.repeat for row in last}) < len(last) and newest.run is not None:
             raise BadInput(
                 f"{_what(newest)} stands twice in run {newest.run}",
                 "keep one row",
@@ -141,26 +143,29 @@ def counterpart(point: Cell, among: Iterable[Cell]) -> Cell | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def once(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """A baseline in which no run counts twice: a row that stands twice with one value is one.
+def once(rows: Sequence[Row], whose: str, besides: Sequence[Row] = ()) -> tuple[Row, ...]:
+    """Rows in which no run counts twice: a row that stands twice with one value is one, and one that stands in `besides`
+    is not here. A sweep given as its own repeat would confirm itself.
 
-    Raises BadInput when one run has two values for one point: which of them was published nobody can tell.
+    Raises BadInput when one run has two values for one point: which of them was measured nobody can tell.
     """
-    made: dict[tuple[object, ...], Row] = {}
+    made = {_place(row): row for row in besides if row.run is not None}
     kept = []
     for row in rows:
-        if row.run is None:
-            kept.append(row)
-            continue
-        key = (row.point, row.metric, row.stat, row.task, row.run, row.attempt, row.image)
-        told = made.setdefault(key, row)
-        if told is row:
+        place = _place(row)
+        told = made.get(place) if row.run is not None else None
+        if told is None:
+            made[place] = row
             kept.append(row)
         elif told.value != row.value:
             raise BadInput(
-                f"the baseline has {_what(row)} twice in run {row.run}: {told.value:g} and {row.value:g}", "keep one row"
+                f"{whose} has {_what(row)} twice in run {row.run}: {told.value:g} and {row.value:g}", "keep one row"
             )
     return tuple(kept)
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    return row.point, row.metric, row.stat, row.task, row.run, row.attempt, row.image
 
 
 def _what(row: Row) -> str:
@@ -190,11 +195,17 @@ def pairs(key: Key, new: Index, baseline: Index, repeat: Index) -> tuple[Pair, .
                     history=len(old),
                     new=tuple(row.value for row in main),
                     repeat=tuple(row.value for row in others),
-                    flags=tuple(sorted({flag for row in (*main, *old) for flag in row.flags})),
+                    flags=_flags(main, old),
                     n=next((row.n for row in main if row.n is not None), None),
                 )
             )
     return tuple(made)
+
+
+def _flags(new: Sequence[Row], old: Sequence[Row]) -> tuple[str, ...]:
+    """The flags of both sides; a doubt about the baseline says so, because running the candidate again would not mend it."""
+    theirs = {flag if word(flag) not in BLOCKING or ":" in flag else f"{flag}:baseline" for row in old for flag in row.flags}
+    return tuple(sorted({flag for row in new for flag in row.flags} | theirs))
 
 
 def _one_identity(rows: Sequence[Row]) -> list[Row]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.model.result import Cell, Rerun
 from bot.verdict.judge import Judged
-from bot.verdict.pairs import order
+from bot.verdict.pairs import counterpart, order
 from bot.verdict.rule import MEASUREMENTS
 from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, curve_se, side
 from bot.verdict.words import BLOCKING, word
@@ -42,9 +42,9 @@ Wanted = tuple[Cell, str, str, int | None, int | None]
 def _doubted(judged: Sequence[Judged]) -> list[Wanted]:
     """Cold points, and those of an image not proven while others are: a node with a stale cache is not every node."""
     return [
-        (pair.point, word(flag), each.metric.id, 1, None)
+        (pair.point, flag, each.metric.id, 1, None)
         for each in judged for pair in each.doubted for flag in pair.flags
-        if word(flag) == "cold-run" or word(flag) == "image-not-proven" and each.pairs
+        if flag == "cold-run" or flag == "image-not-proven" and each.pairs
     ]  # fmt: skip
 
 
@@ -61,10 +61,11 @@ def _open(judged: Sequence[Judged]) -> list[Wanted]:
     for each in judged:
         if each.ruling is None or not {"wide-interval", "too-few-points"} & set(each.ruling.reasons):
             continue
-        more = runs_needed(each)
-        behind = None if more else history_needed(each)
         why = next(reason for reason in each.ruling.reasons if reason in ("wide-interval", "too-few-points"))
-        made += [(pair.point, why if more else "history", each.metric.id, more, behind) for pair in each.pairs]
+        more, behind = runs_needed(each), None
+        if more is None:
+            why, (behind, more) = "history", history_needed(each) or (None, None)
+        made += [(pair.point, why, each.metric.id, more, behind) for pair in each.pairs]
     return made
 
 
@@ -75,9 +76,15 @@ def runs_needed(each: Judged) -> int | None:
     return next((more for more in range(1, MOST + 1) if _decides(each, more, history)), None)
 
 
-def history_needed(each: Judged) -> int | None:
-    """How many runs behind every point of the baseline would decide with the candidate's runs as they are."""
-    return next((runs for runs in range(2, MOST + 1) if _decides(each, 0, side(runs))), None)
+def history_needed(each: Judged) -> tuple[int, int] | None:
+    """(runs behind every point of the baseline, more runs of the candidate) that would decide together, the fewest in all;
+    None when there is no such plan. Published history costs no GPU, so of two plans the one with fewer new runs is taken."""
+    plans = (
+        (history + more, more, history)
+        for history in range(2, MOST + 1) for more in range(MOST + 1) if _decides(each, more, side(history))
+    )  # fmt: skip
+    found = min(plans, default=None)
+    return None if found is None else (found[2], found[1])
 
 
 def _decides(each: Judged, more: int, history: float) -> bool:
@@ -122,5 +129,7 @@ def _most(runs: Sequence[int | None]) -> int | None:
 
 
 def _cost(point: Cell, gpu_hours: Costs) -> float | None:
+    """What one run of the point costs: told for the point itself, or for the one cell it can be, else by concurrency."""
     held: Mapping = gpu_hours
-    return held.get(point, held.get(point.concurrency))
+    found = counterpart(point, {cell for cell in held if isinstance(cell, Cell)})
+    return held.get(point.concurrency) if found is None else held[found]

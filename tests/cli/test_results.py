@@ -13,7 +13,7 @@ from tests.cli.shell import ROOT, bumpbot
 
 RUN = ROOT / "bot" / "rehearse" / "scenarios" / "kimi-k3-gb200" / "artifacts" / "34446587513"
 TRIAGE = ["signature", "class", "first_error", "file", "line", "node", "confidence", "others", "warnings", "repair"]
-FINDING = ["metric", "point", "baseline", "new", "delta", "interval", "unit", "n", "finding", "void", "reasons", "recipe"]
+FINDING = ["metric", "point", "baseline", "new", "delta", "interval", "unit", "n", "finding", "void", "reasons", "recipe", "how"]
 
 
 def rows(file: Path, factor: float = 1.0, run: int = 1) -> Path:

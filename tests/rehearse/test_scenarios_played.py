@@ -117,7 +117,7 @@ class TestGreen:
 
     def test_the_smoke_asked_for_the_cheapest_information_first(self, told: Told) -> None:
         stages = [(one["recipe"], one["points"], one["eval-limit"]) for one in told.asked[:3]]
-        assert stages == [(KEY, world.id_of(KEY, 128, "gsm8k"), "50"), (KEY, world.id_of(KEY, 1), ""), (KEY, world.id_of(KEY, 128), "")]
+        assert stages == [(KEY, world.id_of(KEY, 128, "gsm8k"), "100"), (KEY, world.id_of(KEY, 1), ""), (KEY, world.id_of(KEY, 128), "")]
 
     def test_the_sweep_waited_for_the_maintainers_label(self, told: Told) -> None:
         sweep = told.runs[7300418874]

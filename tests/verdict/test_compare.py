@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -32,6 +33,14 @@ def at(told, metric, conc):
 
 def replaced(rows: list[Row], conc: int, metric: str, factor: float) -> list[Row]:
     return [structs.replace(r, value=r.value * factor) if (r.point.concurrency, r.metric) == (conc, metric) else r for r in rows]
+
+
+CURVES = st.lists(st.floats(0.3, 3.0), min_size=5, max_size=5)
+
+
+def bent(factors: list[float], **other: object) -> list[Row]:
+    """A sweep that is so much better at each of its points."""
+    return [r for conc, factor in zip((1, 2, 4, 8, 16), factors, strict=True) for r in curve(factor, (conc,), **other)]
 
 
 class TestAWholeCurve:
@@ -108,6 +117,20 @@ class TestOnePoint:
 
     def test_just_inside_twice_the_margin_is_none(self) -> None:
         assert verdict(replaced(curve(), 8, "tput_per_gpu", 0.91), curve()).verdict == "neutral"
+
+    def test_far_better_than_its_curve_may_be_the_baselines_slow_moment(self) -> None:
+        """One published run: one null sweep in seven shows such a point. With three behind it, it is a gain."""
+        new = replaced(curve(), 8, "tput_per_gpu", 1.25)
+        found = at(verdict(new, curve()), "tput_per_gpu", 8)
+        assert (found.finding, found.reasons) == ("inconclusive", ("baseline-single",))
+        assert at(verdict(new, curve() * 3), "tput_per_gpu", 8).finding == "improved"
+        assert at(verdict(curve(1.25), curve()), "tput_per_gpu", 8).finding == "improved"
+
+    def test_that_is_not_shown_to_be_as_good_is_open_beside_a_neutral_curve(self) -> None:
+        told = verdict(replaced(curve(), 8, "tput_per_gpu", 0.92), curve())
+        found = at(told, "tput_per_gpu", 8)
+        assert (found.finding, found.reasons) == ("inconclusive", ("wide-interval",))
+        assert told.verdict == "neutral" and "wide-interval" not in told.reasons
 
     def test_alone_carries_no_good_news(self) -> None:
         told = verdict(curve(1.5, (1,)), curve())
@@ -279,9 +302,42 @@ class TestAnyOrder:
             random.shuffle(rows)
         assert verdict(new, old, repeat=again) == plain
 
-    @given(st.lists(st.floats(0.3, 3.0), min_size=5, max_size=5))
+    @given(CURVES, st.sampled_from(["ms", "us"]))
+    def test_and_any_unit_gives_the_same_verdict(self, factors, unit) -> None:
+        new, old = bent(factors), curve()
+        times = {"ms": 1e3, "us": 1e6}[unit]
+        other = [structs.replace(r, value=r.value * times, unit=unit) if r.unit == "s" else r for r in new]
+        told, plain = verdict(other, old), verdict(new, old)
+        assert (told.verdict, told.reasons, told.rerun) == (plain.verdict, plain.reasons, plain.rerun)
+
+    @given(CURVES, st.floats(1.0, 1.5))
+    def test_and_any_curve_made_worse_is_not_judged_better(self, factors, worse) -> None:
+        again = [factor / 1.02 for factor in factors]
+        before = verdict(bent(factors), curve(), repeat=bent(again))
+        after = verdict(bent([one / worse for one in factors]), curve(), repeat=bent([one / worse for one in again]))
+        assert worst([before.verdict, after.verdict]) == after.verdict
+
+    @given(CURVES)
+    def test_and_any_gain_would_be_a_suspect_the_other_way_round(self, factors) -> None:
+        if verdict(bent(factors), curve()).verdict == "improved":
+            assert verdict(curve(), bent(factors)).rerun
+
+    @given(CURVES)
+    def test_and_any_repeat_that_is_the_sweep_again_takes_nothing_back(self, factors) -> None:
+        once = verdict(bent(factors), curve(), repeat=bent(factors))
+        twice = verdict(bent(factors), curve(), repeat=[*bent(factors, run=1), *bent(factors, run=2)])
+        assert twice.verdict == "regressed" if once.verdict == "regressed" else twice.verdict != "regressed"
+
+    @given(CURVES)
+    def test_and_any_neutral_verdict_is_shown(self, factors) -> None:
+        told = verdict(bent(factors), curve())
+        if told.verdict == "neutral":
+            low = {metric: pooled(told, metric).interval for metric in ("tput_per_gpu", "ttft", "itl")}
+            assert low["tput_per_gpu"][0] > math.expm1(-0.05) and low["ttft"][1] < math.expm1(0.15)
+            assert low["itl"][1] < math.expm1(0.05)
+
+    @given(CURVES)
     def test_and_any_curve_keeps_to_the_words(self, factors) -> None:
-        new = [r for conc, factor in zip((1, 2, 4, 8, 16), factors, strict=True) for r in curve(factor, (conc,))]
-        told = verdict(new, curve())
+        told = verdict(bent(factors), curve())
         assert told.verdict != "regressed", "nothing was repeated"
         assert all(word(reason) in REASONS for found in told.findings for reason in found.reasons)

@@ -7,6 +7,7 @@ from math import fsum
 
 from msgspec.structs import replace
 
+from bot.baseline import medians
 from bot.decide.people import needs_approval
 from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
@@ -124,7 +125,7 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
           runs: tuple[int, ...]) -> Table | None:
     """New values beside the frozen baseline's, one line a point that was measured; None when nothing was."""
     baseline = bump.subject.plan.baseline
-    old = values(bump, baseline.rows, baseline.accounting) if baseline else {}
+    old = values(bump, medians(baseline.rows), baseline.accounting) if baseline else {}
     new = values(bump, rows, accounting)
     measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:

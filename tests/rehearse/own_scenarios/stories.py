@@ -141,17 +141,17 @@ def family() -> tuple[str, tuple[Run, ...]]:
 
 def stale_cache() -> tuple[str, tuple[Run, ...]]:
     """The launcher's cache serves the old image; the eval passes, the server's log gives it away, and no sweep is paid for."""
-    job = gate(KEY, 7.4, asked=numbers.SAMPLE, correct=(48, 48), ran=OLD, cache=SQUASH)
-    runs = (Run(7300810021, "smoke.yml", BEGUN, ((job,),), "Stage 1: 50 questions, answered by the image before."),)
+    job = gate(KEY, 7.4, asked=numbers.SAMPLE, correct=(96, 96), ran=OLD, cache=SQUASH)
+    runs = (Run(7300810021, "smoke.yml", BEGUN, ((job,),), "Stage 1: 100 questions, answered by the image before."),)
     about = ("The smoke's eval passes, but the server's log says that the old image answered it, out of a squash file kept under the\n"
              "  new one's name. The bump ends before a sweep measures the old image once more, and the file to delete is named.")
     return _told(STALE, about, runs, "", outcome="uncertain", cause="none", shares=GREEN), runs
 
 
 def _sampled(run: int, when: datetime, keys: Sequence[str]) -> Run:
-    made = tuple(gate(key, 7.4 if key == KEY else 7.1, asked=numbers.SAMPLE, correct=(48 - index, 48 - index))
+    made = tuple(gate(key, 7.4 if key == KEY else 7.1, asked=numbers.SAMPLE, correct=(96 - index, 96 - index))
                  for index, key in enumerate(keys))
-    return Run(run, "smoke.yml", when, (made,), "Stage 1: 50 questions of every eval that gates the sweep.")
+    return Run(run, "smoke.yml", when, (made,), "Stage 1: 100 questions of every eval that gates the sweep.")
 
 
 def _lowest(run: int, when: datetime, keys: Sequence[str]) -> Run:
