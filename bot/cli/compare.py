@@ -10,6 +10,7 @@ import typer
 from msgspec import Struct
 
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.processes import Processes
 from bot.cli.output import as_json, note, table, working
 from bot.cli.results import streams
 from bot.cli.wiring import knowledge
@@ -62,7 +63,7 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
 
 
 def _collected(path: Path, metrics: Metrics) -> Collected:
-    found = collect(streams([path]), recipe="", metrics=metrics)
+    found = collect(streams([path]), recipe="", metrics=metrics, spread=Processes())
     for skip in found.skipped:
         if skip.why == "nothing-measured":
             note(f"note: {skip.name}: nothing was measured, {skip.detail}")
