@@ -92,7 +92,7 @@ def sequential(
     """Wald's sequential test over answers in shuffled, fixed order: `share` still holds, or it fell by `fall`.
 
     `marks` has a letter an answer, `r` for a right one. Gives the decision and after how many answers it fell; `open` when
-    they were too few. It needs answers as they come; without them `canary` and then the rest do (STATS 5).
+    they were too few. It needs answers as they come; without them `canary` and then the rest do.
     """
     down = share - fall
     right, wrong = math.log(down / share), math.log((1 - down) / (1 - share))

@@ -18,7 +18,7 @@ from bot.verdict.statistics import fraction, log_ratio
 from bot.verdict.words import BLOCKING, word
 
 COLD_TAIL = 2.0
-"""TTFT's tail over its median at one user: at most 1.1 in warm runs, above 2 in five of five cold ones (STATS 2.4)."""
+"""TTFT's tail over its median at one user: at most 1.1 in warm runs, above 2 in five of five cold ones."""
 TAILS = ("p99", "p95", "p90")
 LENGTHS = ("input_tokens", "output_tokens")
 COUNTED = (*LENGTHS, "profiled_requests")

@@ -133,7 +133,7 @@ def _alone(point: Point, place: int, ruling: Ruling, margin: float, se: float) -
         return "inconclusive", "not-confirmed"
     if effect >= margin and effect - ruling.z * se > 0:
         # With one run behind it the baseline may have been the slow one: 13.5 % of sweeps that changed nothing show
-        # such a point (STATS 6.4). It stands out of its curve then.
+        # such a point. It stands out of its curve then.
         mirage = point.history == 1 and effect - ruling.pool > margin
         return ("inconclusive", "baseline-single") if mirage else ("improved", None)
     return ("neutral", None) if effect - Z_ONE_SIDED * se > -margin else ("inconclusive", "wide-interval")

@@ -1,6 +1,6 @@
 """Two images' answers to the same questions, side by side: what both answered alike is no noise then.
 
-In pairs the standard error of a difference of 1319 questions is 0.26 to 0.36 points, in two separate shares 0.63 (STATS 2.2).
+In pairs the standard error of a difference of 1319 questions is 0.26 to 0.36 points, in two separate shares 0.63.
 """
 
 from __future__ import annotations

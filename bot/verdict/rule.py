@@ -66,7 +66,7 @@ class Ruling(Struct, frozen=True, kw_only=True):
 
 
 def rule(points: Sequence[Point], *, margin: float, noise: Noise, family: int = 3) -> Ruling:
-    """STATS 4 over one curve: pool clause, point clause, confirmation, and what the interval shows.
+    """One curve judged: pool clause, point clause, confirmation, and what the interval shows.
 
     `margin` in log units, twice that for one point alone; `family` is how many metrics share the five percent. At least
     one point. Missing points are simply not there; saturated ones must not be.
