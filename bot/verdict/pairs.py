@@ -7,6 +7,7 @@ fingerprint never decides here: it contains the image, so a candidate's differs 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from statistics import median
@@ -165,7 +166,7 @@ def once(rows: Sequence[Row], whose: str, besides: Sequence[Row] = ()) -> tuple[
 
 
 def _place(row: Row) -> tuple[object, ...]:
-    return row.point, row.metric, row.stat, row.task, row.run, row.attempt, row.image
+    return row.point, row.metric, row.stat, row.task, row.run, row.attempt, row.repeat, row.image
 
 
 def _what(row: Row) -> str:
@@ -192,14 +193,28 @@ def pairs(key: Key, new: Index, baseline: Index, repeat: Index) -> tuple[Pair, .
                 Pair(
                     point=point,
                     base=median(row.value for row in old),
-                    history=len(old),
+                    history=len(_starts(old)),
                     new=tuple(row.value for row in main),
-                    repeat=tuple(row.value for row in others),
+                    repeat=tuple(_starts(others)),
                     flags=_flags(main, old),
                     n=next((row.n for row in main if row.n is not None), None),
                 )
             )
     return tuple(made)
+
+
+def _starts(rows: Sequence[Row]) -> list[float]:
+    """One value for each time a server was started for a point: the median of what its load generator repeated there.
+
+    Such repetitions share the shift of their sweep (STATS 1: a repeat is a new server, not more requests). Where rows name
+    no run, a repetition's number that comes again is another start.
+    """
+    started: dict[tuple[object, ...], list[float]] = {}
+    seen: Counter[int | None] = Counter()
+    for row in rows:
+        seen.update([row.repeat] if row.run is None else [])
+        started.setdefault((row.run, row.attempt, seen[row.repeat] if row.run is None else 0), []).append(row.value)
+    return [median(values) for values in started.values()]
 
 
 def _flags(new: Sequence[Row], old: Sequence[Row]) -> tuple[str, ...]:

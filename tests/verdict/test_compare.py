@@ -61,6 +61,15 @@ class TestAWholeCurve:
         told = verdict(curve(0.93), curve(), repeat=curve(0.93, (1, 2)))
         assert told.verdict == "inconclusive" and len(told.rerun) == 5
 
+    def test_takes_what_a_load_generator_repeats_on_one_server_for_one_run(self) -> None:
+        def three(factor: float, run: int | None) -> list[Row]:
+            return [structs.replace(row, repeat=number, run=run) for number in (1, 2, 3) for row in curve(factor)]
+
+        assert "baseline-single" in verdict(curve(), three(1.0, run=7)).reasons
+        assert "baseline-single" in verdict(curve(), three(1.0, run=None)).reasons
+        assert "baseline-single" not in verdict(curve(), [*three(1.0, run=None), *three(1.0, run=None)]).reasons
+        assert verdict(three(0.7, run=None), curve()).verdict == "inconclusive", "the others confirm nothing"
+
     def test_takes_an_earlier_run_of_the_same_head_as_a_repeat(self) -> None:
         new = curve(0.7, run=1, head="a" * 40) + curve(0.7, run=2, head="a" * 40)
         assert verdict(new, curve()).verdict == "regressed"
