@@ -124,8 +124,13 @@ def _line(found: Finding, names: _Names) -> tuple[object, ...]:
     """A row of the table. Differences of shares are percentage points, all others percent of the old value."""
     delta, low, high = (_change(value, found.unit) for value in (found.delta, *(found.interval or (None, None))))
     notes = [word for word in ("void" if found.void else None, found.how, *found.reasons) if word]
-    return (found.finding, found.metric, names.of(found.point, found.recipe), _number(found.baseline), _number(found.new),
+    return (found.finding, _metric(found), names.of(found.point, found.recipe), _number(found.baseline), _number(found.new),
             delta or "N/A", f"{low} to {high}" if low else None, found.n, " ".join(notes))
+
+
+def _metric(found: Finding) -> str:
+    """`ttft p50`, `eval gsm8k strict`."""
+    return " ".join(part for part in (found.metric, found.task, found.stat) if part)
 
 
 def _change(value: float | None, unit: str) -> str | None:

@@ -188,6 +188,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     recipe: str = ""
     how: str | None = None
+    stat: str | None = None
+    task: str | None = None
 
 
 class Rerun(Struct, frozen=True, kw_only=True):

@@ -123,4 +123,5 @@ def _made(
         reasons=reasons,
         recipe=mine.recipe,
         how=how,
+        task=mine.task or None,
     )

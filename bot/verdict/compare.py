@@ -58,7 +58,7 @@ def compare(
     broken = errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting)
     unseen = any(blind for *_, blind in curves)
     verdict = _join(judged, (*scored, *cut, *broken), failed=failed, unseen=unseen)
-    performance = [structs.replace(found, void=failed) for each in judged for found in each.findings]
+    performance = [structs.replace(found, void=failed, stat=each.stat) for each in judged for found in each.findings]
     beside = (*answers.told(samples, baseline_samples, old), *doubts.findings(latest, old, metrics))
     told = [*outside, *not_comparable, *(reason for _, lacking, _ in curves for reason in lacking),
             *_reasons((*scored, *cut, *broken, *beside)), *(reason for each in judged for reason in each.reasons)]  # fmt: skip

@@ -114,6 +114,8 @@ def _finding(row: Row, old: Row, margin: float, both: Paired | None) -> Finding:
         n=row.n,
         reasons=reasons,
         how="paired" if both else "unpaired" if interval else None,
+        task=row.task,
+        stat=row.stat,
     )
 
 
@@ -124,12 +126,13 @@ def _together(compared: Sequence[tuple[Row, Row]], margin: float) -> list[Findin
     theirs = [counted for old in dict.fromkeys(old for _, old in compared) if (counted := counts(old))]
     if len(mine) < 2 or not theirs or homogeneous(mine) < AGREE or homogeneous(theirs) < AGREE:
         return []
-    one, other = _summed(mine), _summed(theirs)
+    (first, _), one, other = compared[0], _summed(mine), _summed(theirs)
     finding = judgement(one, other, margin)
     share, share_old = one[0] / one[1], other[0] / other[1]
     return [
         Finding(metric="eval", point=None, baseline=share_old, new=share, delta=share - share_old, unit="share",
-                finding=finding, interval=newcombe(one, other), n=one[1], how="pooled", recipe=compared[0][0].point.recipe,
+                finding=finding, interval=newcombe(one, other), n=one[1], how="pooled", recipe=first.point.recipe, task=first.task,
+                stat=first.stat,
                 reasons=("wide-interval",) if finding == "inconclusive" else ())
     ]  # fmt: skip
 

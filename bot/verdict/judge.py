@@ -27,6 +27,7 @@ class Judged(Struct, frozen=True, kw_only=True):
 
     metric: Metric
     findings: tuple[Finding, ...]
+    stat: str | None = None
     pairs: tuple[Pair, ...] = ()
     points: tuple[Point, ...] = ()
     ruling: Ruling | None = None
@@ -59,7 +60,7 @@ def judge(
     if not usable or metric.margin is None or noise is None:
         told.append("noise-unknown" if usable else "too-few-points")
         plain = tuple(_plain(metric, pair, saturated) for pair in pairs)
-        return Judged(metric=metric, findings=(_pooled(metric, pairs, None, "inconclusive", told), *plain), doubted=doubted)
+        return Judged(metric=metric, stat=stat, doubted=doubted, findings=(_pooled(metric, pairs, None, "inconclusive", told), *plain))
     points = tuple(_effects(metric, pair) for pair in usable)
     ruling = rule(points, margin=metric.margin, noise=noise)
     told += ruling.reasons
@@ -71,8 +72,8 @@ def judge(
         else _point(metric, pair, points[places[pair.point]], places[pair.point], ruling, noise, blocked=blocked)
         for pair in pairs
     )  # fmt: skip
-    return Judged(metric=metric, findings=(_pooled(metric, usable, ruling, finding, told), *rest), pairs=usable, points=points,
-                  ruling=ruling, noise=noise, doubted=doubted)  # fmt: skip
+    return Judged(metric=metric, stat=stat, findings=(_pooled(metric, usable, ruling, finding, told), *rest), pairs=usable,
+                  points=points, ruling=ruling, noise=noise, doubted=doubted)  # fmt: skip
 
 
 def _loudest(known: Iterable[Noise | None]) -> Noise | None:

@@ -194,7 +194,7 @@ def pairs(key: Key, new: Index, baseline: Index, repeat: Index) -> tuple[Pair, .
                     point=point,
                     base=median(row.value for row in old),
                     history=len(_starts(old)),
-                    new=tuple(row.value for row in main),
+                    new=tuple(_starts(main)),
                     repeat=tuple(_starts(others)),
                     flags=_flags(main, old),
                     n=next((row.n for row in main if row.n is not None), None),

@@ -39,6 +39,8 @@ def _finding(found: Finding) -> dict[str, Any]:
         "reasons": list(found.reasons),
         "recipe": found.recipe or (found.point.recipe if found.point else None) or None,
         "how": found.how,
+        "stat": found.stat,
+        "task": found.task,
     }
 
 

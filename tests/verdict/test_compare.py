@@ -277,6 +277,8 @@ class TestTheReport:
             "reasons",
             "recipe",
             "how",
+            "stat",
+            "task",
         }
         assert set(told["rerun"][0]) == {"point", "why", "gpu_hours", "runs", "history"}
         assert set(told["rerun"][0]["point"]) == {"recipe", "concurrency", "workload", "topology", "fingerprint"}
