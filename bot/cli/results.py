@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.processes import Processes
 from bot.cli.output import as_json, facts, note, table, working
 from bot.cli.place import existing
 from bot.cli.wiring import knowledge
@@ -87,7 +88,7 @@ def _read(paths: Sequence[Path]) -> tuple[tuple[Row, ...], tuple[Accounting, ...
     rows: list[Row] = []
     counts: list[Accounting] = []
     for path in paths:
-        found = collect(_streams([path]), recipe="")
+        found = collect(_streams([path]), recipe="", spread=Processes())
         rows += found.rows
         counts += found.accounting
         if found.skipped and path.is_file() and not _empty(path):

@@ -16,7 +16,7 @@ from bot.results.read import MAX_LINE
 from bot.results.requests import Request, bare, record_of, request_of
 from bot.results.shapes import Shape, shape_of
 
-SIZE = 1 << 18
+SIZE = 1 << 16
 _SHAPES = 8
 """Shapes kept of one file. AIPerf writes one, and another where a request had no second token."""
 _FEW = 1 << 14
