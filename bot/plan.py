@@ -11,16 +11,17 @@ from msgspec.structs import replace
 
 from bot import layout as layouts
 from bot import proof
-from bot.baseline import freeze, join, match
+from bot.baseline import freeze, join, match, question
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import judge, provenance, reference, sights
 from bot.images.contains import contained
 from bot.images.tags import Ancestry, Order, Scheme
 from bot.layout import Layout
+from bot.model.baseline import Offer
 from bot.model.bump import Plan, Subject
 from bot.model.image import Candidate, Resolved, Sight
 from bot.model.recipe import Edit, Point, Recipe
-from bot.model.result import Baseline
+from bot.model.result import Absent, Baseline
 from bot.model.rules import Limits
 from bot.model.text import Text
 from bot.model.upstream import Comparison
@@ -106,7 +107,7 @@ def _smoke(layout: Layout, family: Sequence[Recipe]) -> tuple[Point, ...]:
     if layout.smoke is None:
         return ()
     points = [point for recipe in family for point in recipe.points]
-    return matrix.smoke(points, sample=layout.smoke.eval_sample, stages=layout.smoke.stages)
+    return matrix.smoke(points, sample=layout.smoke.eval_sample, shuffled=layout.smoke.eval_shuffled, stages=layout.smoke.stages)
 
 
 def bump_id(key: str, digest: str) -> str:
@@ -147,25 +148,21 @@ def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, 
 def _baselines(sources: Sources, family: Sequence[Recipe], old: Resolved) -> tuple[Baseline | None, str | None]:
     """The family's baselines as one, and why the first recipe that has none has none."""
     found = {recipe.key: _baseline(sources, recipe, old) for recipe in family}
-    missing = next((f"{why}:{key}" if len(found) > 1 else why for key, (_, why) in found.items() if why), None)
-    return join({key: one for key, (one, _) in found.items() if one is not None}), missing
+    missing = next((f"{why.partition(':')[0]}:{key}" if len(found) > 1 else why for key, (_, why, _) in found.items() if why), None)
+    lacking = [point for one, _, points in found.values() if one is None for point in points]
+    return join({key: one for key, (one, _, _) in found.items() if one is not None}, lacking), missing
 
 
-def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline | None, str | None]:
-    """The published points of exactly this recipe with its present image; without them, why there are none."""
-    points = [point for point in recipe.points if point.kind == "throughput"]
-    fingerprint = points[0].fingerprint if points else ""
+def _baseline(sources: Sources, recipe: Recipe, old: Resolved) -> tuple[Baseline | None, str | None, tuple[Absent, ...]]:
+    """The published points of exactly this recipe with its present image, point by point, and why some or all have none."""
+    asked = question(recipe)
+    if not asked.configurations:
+        return None, "points-unknown", ()
     try:
-        found = sources.published.baseline(recipe.key, model=recipe.prefix or recipe.model, image=recipe.image,
-                                           fingerprint=fingerprint)
+        found = match(sources.published.offer(asked), asked)
     except Unreachable:
-        return None, "baseline-unreachable"
-    if found is None:
-        return None, "not-published"
-    matched = match([found], recipe.image, fingerprint)
-    tasks = [point.eval.task for point in recipe.points if point.eval]
-    frozen = freeze(matched, repushed=_moved(sources, old), tasks=tasks, concurrencies=[point.concurrency for point in points])
-    return frozen, matched.missing
+        found = match(Offer(notes=("baseline-unreachable",)), asked)
+    return freeze(found, asked, repushed=_moved(sources, old)), found.missing, found.absent
 
 
 def _proved(sources: Sources, tree: Shelf, layout: Layout, moved: Edit, family: Sequence[str], witness: Witness | None) -> Proof:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from bot.errors import BumpbotError
+from bot.model.baseline import Offer, Question
 from bot.model.forge import Artifact, Comment, Job, Labelling, Permission, Pull, RunInfo
 from bot.model.image import Held, Reference, Resolved
-from bot.model.result import Baseline
 from bot.model.settings import (
     ActionsPolicy,
     App,
@@ -241,8 +241,9 @@ class Commits(Protocol):
 
 
 class Published(Protocol):
-    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
-        """The newest published points of exactly this recipe with this image; None when there are none."""
+    def offer(self, question: Question) -> Offer:
+        """What is published of a recipe with its present image, run by run, and what is published in its place. Nothing is
+        chosen here. `BadInput` for a file of ours that does not hold."""
         ...
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from bot.adapters.published import FileSource, PublishedBaselines
 from bot.baseline.match import same_image
 from bot.errors import BadInput
+from bot.model.baseline import Aside, Offer, Question
 from bot.model.result import Baseline, Row
 from bot.ports import Tree
 from bot.results import rowfile
@@ -31,37 +32,32 @@ class FolderBaselines:
     def __init__(self, files: Callable[[], Tree], folder: str, metrics: Metrics) -> None:
         self._files, self._folder, self._metrics = files, folder.strip("/"), metrics
 
-    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
-        """The newest day of exactly this recipe with this image, its newest run at each point; None when there is none.
-
-        Raises BadInput for a file that does not hold, and for rows whose path names no day.
-        """
-        found = [*self._kept(recipe, image, fingerprint), *self._answers(recipe, model, image, fingerprint)]
-        return max(found, key=lambda one: one.date, default=None)
-
-    def _kept(self, recipe: str, image: str, fingerprint: str) -> Iterator[Baseline]:
-        days: dict[str, list[Row]] = {}
+    def offer(self, question: Question) -> Offer:
+        """Every run's rows of exactly this recipe with this image. Raises BadInput for a file that does not hold, and for
+        rows whose path names no day."""
+        sets, asides, notes = list[Baseline](), list[Aside](), list[str]()
+        runs: dict[tuple[str, int | None, str], list[Row]] = {}
         for path, data in self._read():
-            if not rowfile.sniff(data[:HEAD], path):
-                continue
-            parsed = rowfile.parse(io.BytesIO(data), path, Context(recipe=recipe))
-            rows = [row for row in parsed.rows if _is(row, recipe, image, fingerprint)]
-            if rows:
-                days.setdefault(_day(path), []).extend(rows)
-        for day, rows in days.items():
-            last = max(rows, key=_age)
-            yield Baseline(
-                date=day, image=image, run=last.run, attempt=last.attempt, head=last.head, pull=None, fingerprint=fingerprint,
-                rows=_newest(rows), source=f"{self._folder}/", notes=_notes(rows, last))
+            if rowfile.sniff(data[:HEAD], path):
+                rows = [row for row in rowfile.parse(io.BytesIO(data), path, Context(recipe=question.recipe)).rows
+                        if row.point.recipe == question.recipe]
+                day = _day(path) if rows else ""
+                for row in rows:
+                    if _is(row, question):
+                        runs.setdefault((day, row.run, row.point.fingerprint or ""), []).append(row)
+                    else:
+                        asides.append(Aside(image=row.image or "", fingerprint=row.point.fingerprint or "", identity="", date=day))
+            elif path.endswith(".json"):
+                found = PublishedBaselines(FileSource(_text(data, path), name=path), self._metrics).offer(question)
+                sets, asides = [*sets, *found.sets], [*asides, *found.asides]
+                notes += found.notes
+        sets += [self._set(question, *key, rows) for key, rows in runs.items()]
+        return Offer(sets=tuple(sets), asides=tuple(dict.fromkeys(asides)), notes=tuple(dict.fromkeys(notes)))
 
-    def _answers(self, recipe: str, model: str, image: str, fingerprint: str) -> Iterator[Baseline]:
-        for path, data in self._read():
-            if not path.endswith(".json") or rowfile.sniff(data[:HEAD], path):
-                continue
-            source = PublishedBaselines(FileSource(_text(data, path), name=path), self._metrics)
-            found = source.baseline(recipe, model=model, image=image, fingerprint=fingerprint)
-            if found is not None:
-                yield found
+    def _set(self, question: Question, day: str, run: int | None, fingerprint: str, rows: list[Row]) -> Baseline:
+        last = max(rows, key=_age)
+        return Baseline(date=day, image=last.image or question.image, run=run, attempt=last.attempt, head=last.head, pull=None,
+                        fingerprint=fingerprint, rows=_newest(rows), source=f"{self._folder}/")
 
     def _read(self) -> Iterator[tuple[str, bytes]]:
         tree = self._files()
@@ -70,9 +66,9 @@ class FolderBaselines:
                 yield path, tree.read(path) or b""
 
 
-def _is(row: Row, recipe: str, image: str, fingerprint: str) -> bool:
-    return (row.point.recipe == recipe and row.point.fingerprint == fingerprint
-            and row.image is not None and same_image(row.image, image))
+def _is(row: Row, question: Question) -> bool:
+    return (any(row.point.fingerprint == one.fingerprint for one in question.configurations)
+            and row.image is not None and same_image(row.image, question.image))
 
 
 def _day(path: str) -> str:
@@ -88,12 +84,6 @@ def _newest(rows: list[Row]) -> tuple[Row, ...]:
     for row in sorted(rows, key=_age):
         kept[row.point, row.metric, row.stat, row.task] = row
     return tuple(kept.values())
-
-
-def _notes(rows: list[Row], last: Row) -> tuple[str, ...]:
-    runs = sorted({row.run for row in rows if row.run is not None})
-    several = (f"points-from-runs:{', '.join(map(str, runs))}",) if len(runs) > 1 else ()
-    return (*several, *(("run-unpublished",) if last.run is None else ()))
 
 
 def _age(row: Row) -> tuple[int, int]:

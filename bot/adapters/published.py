@@ -1,104 +1,35 @@
 """Published baselines: the InferenceX application's public API, or its answers kept in a file.
 
-A recipe's published points are found by the image and the recipe fingerprint that their rows carry (the fingerprint
-covers everything the generator wrote, the image too). The newest curve of a model may hold another topology, so when
-the latest rows do not match, earlier days are asked one by one. What cannot be told is a note and never a guess.
+The latest answer shows one curve a model, which may hold another topology or lack the points that its last run did not
+repeat, so the whole history is asked, and single days where there is none to be had. The API asks not to be polled: a
+question costs at most LIMIT requests, and none twice. What cannot be told is a note and never a guess.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-import httpx
 import msgspec
 from msgspec import Struct
 
-from bot.adapters.http import check, fetch, make_client, plain, retry_read
-from bot.adapters.published_rows import (
-    AGENTIC,
-    Producer,
-    dicts,
-    eval_rows,
-    newest,
-    performance_rows,
-    producer_of,
-    text,
-)
-from bot.errors import BadInput, BumpbotError, Missing, Refusal
-from bot.images.reference import canonical, parse
+from bot.adapters.published_names import DISPLAY, key_of, shown
+from bot.adapters.published_rows import AGENTIC, Point, Producer, dicts, eval_rows, performance_rows, points, text
+from bot.adapters.published_sources import ApiSource, FileSource, Source
+from bot.baseline.identity import hardware
+from bot.baseline.match import same_image
+from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
+from bot.model.baseline import Aside, Configuration, Offer, Question
 from bot.model.result import Accounting, Baseline, Row, Samples
-from bot.ports import Clock
 from bot.results.metrics import Metrics
-from bot.strict import json_value
 
-MAX_ANSWER, MAX_DAYS, TOTAL_S = 64_000_000, 12, 120.0
+__all__ = ["ApiSource", "FileSource", "PublishedBaselines", "Source"]
+
+LIMIT = 12
 _PULL = re.compile(r"/pull/(\d{1,9})$")
 _HASH = re.compile(r"[0-9a-f]{40}")
-
-# A model's prefix in recipes and rows -> the name under which the API publishes it (CONTRACT.md 7.4). A model that is
-# not here is asked for by the name it was given.
-DISPLAY = {
-    "dsr1": "DeepSeek-R1-0528", "gptoss120b": "gpt-oss-120b", "gptoss": "gpt-oss-120b", "dsv4": "DeepSeek-V4-Pro",
-    "dsv4pro": "DeepSeek-V4-Pro", "llama70b": "Llama-3.3-70B-Instruct-FP8", "qwen3.5": "Qwen-3.5-397B-A17B",
-    "kimik2.5": "Kimi-K2.5", "kimik2.6": "Kimi-K2.5", "kimik3": "Kimi-K3", "minimaxm2.5": "MiniMax-M2.5",
-    "minimaxm2.7": "MiniMax-M2.5", "glm5": "GLM-5", "glm5.1": "GLM-5",
-}
-
-
-class Source(Protocol):
-    """Answers of the API by route; `name` is where they come from, as it may be shown."""
-
-    name: str
-
-    def get(self, route: str, params: Mapping[str, str]) -> Any: ...
-
-    def companion(self, run: int) -> Any: ...
-
-
-class ApiSource:
-    """The API over HTTP. `companion_url` serves what only the producing run's artifacts tell (rehearsals have one)."""
-
-    def __init__(self, clock: Clock, *, base_url: str = "https://inferencex.semianalysis.com/api/v1",
-                 client: httpx.Client | None = None, companion_url: str | None = None) -> None:
-        self.name, self._clock = base_url.rstrip("/"), clock
-        self._client = client or make_client()
-        self._companion = companion_url
-
-    def get(self, route: str, params: Mapping[str, str]) -> Any:
-        return self._ask(f"{self.name}/{route}", params)
-
-    def companion(self, run: int) -> Any:
-        return self._ask(self._companion, {"run": str(run)}) if self._companion else None
-
-    def _ask(self, address: str, params: Mapping[str, str]) -> Any:
-        url = str(httpx.URL(address).copy_merge_params(dict(params)))
-        now = self._clock.now().timestamp()
-        return retry_read(self._clock, lambda: check(
-            fetch(self._client, "GET", url, limit=MAX_ANSWER, total_s=TOTAL_S), plain(url), now=now)).json()
-
-
-class FileSource:
-    """Answers kept in one JSON document: `{"benchmarks": [...], "evaluations": [...], "workflow-info": {...}}`, or the
-    list of benchmark rows alone. It holds what it holds: the query narrows nothing but the day."""
-
-    def __init__(self, text: str, *, name: str) -> None:
-        self.name = name
-        told = json_value(text, file=name)
-        self._answers: Mapping[str, Any] = told if isinstance(told, dict) else {"benchmarks": told}
-        if not isinstance(self._answers.get("benchmarks"), list):
-            raise BadInput("no list of `benchmarks`", "keep the API's answers by the name of their route", file=name)
-
-    def get(self, route: str, params: Mapping[str, str]) -> Any:
-        if route not in self._answers:
-            raise Missing(f"{self.name}: no answer of {route}", "add it under the route's name")
-        told = self._answers[route]
-        day = params.get("date") if params.get("exact") == "true" else None
-        return [row for row in dicts(told) if row.get("date") == day] if day else told
-
-    def companion(self, run: int) -> Any:
-        return next((held for held in dicts(self._answers.get("companions")) if held.get("run") == run), None)
+_Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class PublishedBaselines:
@@ -106,61 +37,118 @@ class PublishedBaselines:
 
     def __init__(self, source: Source, metrics: Metrics, *, display: Mapping[str, str] = DISPLAY) -> None:
         self._source, self._metrics, self._display = source, metrics, display
+        self._answers: dict[_Key, Any] = {}
 
-    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
-        """The newest published points with this image and fingerprint, and the evals of the run that made them.
+    def offer(self, question: Question) -> Offer:
+        """Every run's published points of the question's configurations with its image, evals and origin of the newest run
+        with them. Raises Unreachable when the API does not answer."""
+        notes: list[str] = []
+        found = self._published(question, notes)
+        ours: dict[tuple[object, ...], list[Point]] = {}
+        for point in found:
+            if same_image(point.image, question.image) and any(_fits(point, one) for one in question.configurations):
+                key = (point.date, point.run or 0, point.attempt or 0, point.image, point.fingerprint or point.identity)
+                ours.setdefault(key, []).append(point)
+        mine = {id(point) for group in ours.values() for point in group}
+        asides = dict.fromkeys(Aside(image=point.image, fingerprint=point.fingerprint, identity=point.identity, date=point.date,
+                                     run=point.run)
+                               for point in found if id(point) not in mine)
+        newest = max(ours, key=lambda key: key[:3], default=None)
+        run = newest[:2] if newest else None
+        made = tuple(self._set(question, group, tell=key[:2] == run) for key, group in ours.items())
+        return Offer(sets=made, asides=tuple(asides), notes=tuple(dict.fromkeys(notes)))
 
-        None when nothing published matches. Raises Unreachable when the API does not answer.
-        """
-        rows = self._matching(model, image, fingerprint)
-        if not rows:
-            return None
-        producer = producer_of(rows)
-        notes: list[str] = list(producer.notes)
-        head, pull = self._origin(producer, notes)
-        values = performance_rows(rows, recipe, producer, head, self._metrics)
-        evals = self._evals(rows, recipe, producer, head, notes)
-        accounting, samples = self._artifacts(producer, notes)
+    def _set(self, question: Question, group: Sequence[Point], *, tell: bool) -> Baseline:
+        """One run's points of one configuration. Only the newest run is asked whence it comes and what else it counted."""
+        producer, first, notes = group[0].producer, group[0], list[str]()
+        head, pull = self._origin(producer, notes) if tell else (None, None)
+        evals = self._evals(question, group, producer, head, notes) if tell else ()
+        accounting, samples = self._artifacts(producer, notes) if tell else ((), ())
         return Baseline(
-            date=producer.date, image=image, run=producer.run, attempt=producer.attempt, head=head, pull=pull,
-            fingerprint=fingerprint, rows=(*values, *evals), accounting=accounting, samples=samples,
+            date=producer.date, image=first.image, run=producer.run, attempt=producer.attempt, head=head, pull=pull,
+            fingerprint=first.fingerprint or None, identity=first.identity, accounting=accounting, samples=samples,
+            rows=(*performance_rows(group, question.recipe, head, self._metrics), *evals),
             source=f"{self._source.name}/benchmarks", notes=tuple(dict.fromkeys(notes)))
 
-    def _matching(self, model: str, image: str, fingerprint: str) -> list[Mapping[str, Any]]:
-        """The matching rows of the newest day that has any: first the latest answer, then the days of a sweep."""
-        name = self._display.get(model, model)
-        found = _match(self._benchmarks({"model": name}), image, fingerprint)
-        for day in () if found else self._days(model, name):
-            found = _match(self._benchmarks({"model": name, "date": day, "exact": "true"}), image, fingerprint)
-            if found:
-                break
-        day = max((text(row.get("date")) for row in found), default="")
-        return newest([row for row in found if row.get("date") == day])
+    def _published(self, question: Question, notes: list[str]) -> list[Point]:
+        """All that is published of the question's model on its hardware, by its engine: the latest, the history, and day by
+        day what the history does not tell."""
+        key = key_of(question.model)
+        name = self._name(key, question.model)
+        latest = self._rows("benchmarks", {"model": name}, notes)
+        if latest is None:
+            return []
+        rows, whole = list(latest), True
+        workloads = _workloads(question)
+        for query in workloads:
+            past = self._rows("benchmarks/history", {"model": name, **query}, None)
+            rows += past or ()
+            whole = whole and past is not None and (not past or any(text(row.get("image")) for row in dicts(past)))
+        if not whole:
+            for day in self._days(question, key)[:LIMIT - 3 - len(workloads)]:
+                rows += self._rows("benchmarks", {"model": name, "date": day, "exact": "true"}, None) or ()
+        rows = [row for row in rows if not isinstance(row, dict) or key_of(text(row.get("model"))) == key or "model" not in row]
+        found, said = points(rows)
+        notes += said
+        return [point for point in found if _near(point, question)]
 
-    def _benchmarks(self, params: Mapping[str, str]) -> Sequence[Any]:
+    def _name(self, key: str, model: str) -> str:
+        """The name to ask for: as it is on record, else as the API describes itself, else as the recipe has it."""
+        if key in self._display:
+            return self._display[key]
         try:
-            told = self._source.get("benchmarks", params)
-        except Refusal:  # 400: {"error": "Unknown model"}; nothing is published under this name
-            return ()
-        if not isinstance(told, list):
-            raise BadInput(f"{self._source.name}/benchmarks: not a list of rows", "the API's answer has another shape")
+            return shown(key, self._get("openapi", {})) or model
+        except BumpbotError:
+            return model
+
+    def _rows(self, route: str, params: Mapping[str, str], notes: list[str] | None) -> Sequence[Any] | None:
+        """A list of rows; None, with a note where there is somewhere to put it, when there is none to be had. Only the
+        latest answer must come: whoever cannot be asked at all is unreachable."""
+        try:
+            told = self._get(route, params)
+        except Unreachable:
+            if notes is not None:
+                raise
+            return None
+        except BumpbotError as error:
+            word = {Missing: "model-unknown", Refusal: "source-refused"}.get(type(error), "answer-unreadable")
+            told, said = None, f"{word}:{params['model']}" if word == "model-unknown" else word
+        else:
+            said = "answer-unreadable"
+        if isinstance(told, list):
+            return told
+        if notes is not None:
+            notes.append(said)
+        return None
+
+    def _get(self, route: str, params: Mapping[str, str]) -> Any:
+        """An answer, asked for once: recipes of a family share a model."""
+        key = (route, tuple(sorted(params.items())))
+        if key not in self._answers:
+            try:
+                self._answers[key] = self._source.description() if route == "openapi" else self._source.get(route, params)
+            except (BadInput, Missing, Refusal) as error:
+                self._answers[key] = error
+        told = self._answers[key]
+        if isinstance(told, BumpbotError):
+            raise told
         return told
 
-    def _days(self, model: str, name: str) -> list[str]:
-        """The newest days on which the model was published, from /availability; none when that does not answer."""
+    def _days(self, question: Question, key: str) -> list[str]:
+        """The newest days on which the model was published on that hardware; none when /availability does not answer."""
         try:
-            told = self._source.get("availability", {})
+            told = self._get("availability", {})
         except BumpbotError:
             return []
-        names = {model, name, *(key for key, shown in self._display.items() if shown == name)}
-        days = {text(row.get("date")) for row in dicts(told) if row.get("model") in names}
-        return sorted(days - {""}, reverse=True)[:MAX_DAYS]
+        days = {text(row.get("date"))[:10] for row in dicts(told) if key_of(text(row.get("model"))) == key
+                and (not question.hardware or hardware(text(row.get("hardware"))) in ("", question.hardware))}
+        return sorted(days - {""}, reverse=True)
 
     def _origin(self, producer: Producer, notes: list[str]) -> tuple[str | None, int | None]:
         """Head commit and pull request of the producing run: after a reuse the changelog belongs to the merge's run."""
         try:
             kind = {"benchmarkType": AGENTIC} if producer.agentic else {}
-            told = self._source.get("workflow-info", {"date": producer.date} | kind)
+            told = self._get("workflow-info", {"date": producer.date} | kind)
         except BumpbotError:
             notes.append("origin-unknown")
             return None, None
@@ -174,14 +162,14 @@ class PublishedBaselines:
         notes += [f"{what}-unpublished:{run}" for what in missing]
         return head, pull
 
-    def _evals(self, rows: Sequence[Mapping[str, Any]], recipe: str, producer: Producer, head: str | None,
+    def _evals(self, question: Question, group: Sequence[Point], producer: Producer, head: str | None,
                notes: list[str]) -> tuple[Row, ...]:
         try:
-            told = self._source.get("evaluations", {})
+            told = self._get("evaluations", {})
         except BumpbotError:
             notes.append("evals-unknown")
             return ()
-        found = eval_rows(dicts(told), rows, recipe, producer, head)
+        found = eval_rows(dicts(told), group, question.recipe, producer, head)
         if not found:
             notes.append("evals-unpublished")
         return found
@@ -209,15 +197,30 @@ class _Artifacts(Struct, frozen=True, kw_only=True):
     samples: tuple[Samples, ...] = ()
 
 
-def _match(rows: Sequence[Any], image: str, fingerprint: str) -> list[Mapping[str, Any]]:
-    """Rows of this fingerprint and image; the image may be spelt in Docker's or Enroot's way."""
-    wanted = canonical(parse(image))
-    ours = [row for row in dicts(rows) if fingerprint and row.get("recipe_fingerprint") == fingerprint]
-    return [row for row in ours if _named(text(row.get("image"))) == wanted]
+def _fits(point: Point, wanted: Configuration) -> bool:
+    if point.fingerprint:
+        return point.fingerprint == wanted.fingerprint
+    return bool(wanted.identity) and point.identity == wanted.identity
 
 
-def _named(image: str) -> str | None:
-    try:
-        return canonical(parse(image)) if image else None
-    except BadInput:
-        return None
+def _near(point: Point, question: Question) -> bool:
+    """Whether a point is of the question's machine, engine and weights: any other is another recipe's, and no reason."""
+    told = [text(point.row.get(name)).lower() for name in ("hardware", "framework", "precision")]
+    asked = (question.hardware, question.framework, question.precision)
+    return any(_fits(point, one) for one in question.configurations) or all(
+        not one or not other or one == other for one, other in zip(told, asked, strict=True))
+
+
+def _workloads(question: Question) -> list[dict[str, str]]:
+    """The queries of /benchmarks/history, which takes one workload at a time: `8k1k` is 8192 tokens in and 1024 out."""
+    asked: list[dict[str, str]] = []
+    for one in question.configurations:
+        found = re.fullmatch(r"(\d+)(k?)_?(\d+)(k?)", one.workload)
+        if found:
+            sizes = [int(number) * (1024 if thousand else 1) for number, thousand in (found.group(1, 2), found.group(3, 4))]
+            query = {"isl": str(sizes[0]), "osl": str(sizes[1])}
+        else:
+            query = {"benchmarkType": AGENTIC}
+        if query not in asked:
+            asked.append(query)
+    return asked[:4]

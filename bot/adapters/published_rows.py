@@ -1,4 +1,8 @@
-"""The rows of the published-baseline API (CONTRACT.md 7.2) as our own, in canonical names and units."""
+"""The rows of the published-baseline API (CONTRACT.md 7.2) as our own, in canonical names and units.
+
+A published value is taken for what was measured, so one that cannot be (negative, not a number, told twice and differently)
+is left out and counted; it is never mended.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from bot.baseline import identity
 from bot.model.result import Cell, Row
 from bot.results.metrics import Metrics
 from bot.results.parsed import UNKNOWN
@@ -16,20 +21,49 @@ from bot.results.topology import topology, workload
 
 AGENTIC = "agentic_traces"
 _RUN = re.compile(r"/actions/runs/(\d{1,18})(?:/attempts/(\d{1,4}))?/?$")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # Sizes that the database's own configuration key lacks; they are told among the metrics.
 _SIZES = ("pp", "dcp_size", "pcp_size")
 _LINE = ("hardware", "framework", "model", "precision", "spec_method", "disagg", "decode_tp", "decode_ep",
          "decode_dp_attention")
+_TEXTS = ("hardware", "framework", "model", "precision", "spec_method", "benchmark_type", "offload_mode", "image",
+          "recipe_fingerprint", "run_url", "date")
+_ROUNDED = 1e-6
 
 
 class Producer(Struct, frozen=True, kw_only=True):
-    """The run that measured the points: of several, the newest."""
+    """The run that measured some points; `run` is None where the row names none."""
 
     run: int | None
     attempt: int | None
     date: str
     agentic: bool
-    notes: tuple[str, ...] = ()
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """One published point whose row holds, with its identity; `metrics` are finite numbers, none negative, and `refused`
+    counts those that were not."""
+
+    row: Mapping[str, Any]
+    concurrency: int
+    date: str
+    image: str
+    fingerprint: str
+    identity: str
+    run: int | None
+    attempt: int | None
+    metrics: dict[str, float]
+    refused: int = 0
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Which measurement this is: the same one may stand in two answers, of which one names more sizes."""
+        return (self.run, self.date, self.image, self.fingerprint or self.identity, self.concurrency,
+                self.row.get("benchmark_type"), self.row.get("isl"), self.row.get("osl"), self.row.get("offload_mode"))
+
+    @property
+    def producer(self) -> Producer:
+        return Producer(run=self.run, attempt=self.attempt, date=self.date, agentic=self.row.get("benchmark_type") == AGENTIC)
 
 
 def dicts(value: Any) -> list[Mapping[str, Any]]:
@@ -48,81 +82,107 @@ def run_of(row: Mapping[str, Any]) -> tuple[int | None, int | None]:
     return (int(found[1]), int(found[2]) if found[2] else None) if found else (None, None)
 
 
-def newest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """One row a point of one fingerprint: swept twice on a day, it is that of the newest run and attempt."""
-    kept: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+def points(rows: Iterable[Any]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+    """The rows that hold, one a measurement (of a run's attempts at a point the last), and notes on the others:
+    `rows-refused:3` could not be read, `values-refused:2` are no measurements, `points-contradict:16` stand twice with
+    different values, which are left out."""
+    told: dict[tuple[object, ...], list[Point]] = {}
+    broken: dict[str, None] = {}
     for row in rows:
-        point = (row.get("conc"), row.get("benchmark_type"), row.get("isl"), row.get("osl"))
-        if point not in kept or _age(row) >= _age(kept[point]):
-            kept[point] = row
-    return sorted(kept.values(), key=lambda row: row["conc"] if isinstance(row.get("conc"), int) else 0)
+        found = _point(row)
+        if found is None:
+            broken[repr(row)] = None
+        elif found not in told.setdefault(found.place, []):
+            told[found.place].append(found)
+    kept, refused, contradicted = list[Point](), 0, set[int]()
+    for same in told.values():
+        last = max(one.attempt or 0 for one in same)
+        point, differ = _together([one for one in same if (one.attempt or 0) == last])
+        kept.append(point)
+        refused += point.refused
+        contradicted |= {point.concurrency} if differ else set()
+    notes = [f"rows-refused:{len(broken)}"] if broken else []
+    notes += [f"values-refused:{refused}"] if refused else []
+    notes += [f"points-contradict:{', '.join(map(str, sorted(contradicted)))}"] if contradicted else []
+    return tuple(kept), tuple(notes)
 
 
-def producer_of(rows: Sequence[Mapping[str, Any]]) -> Producer:
-    """Where the rows come from, with a note when not all of them come from one run."""
-    newest_row = max(rows, key=_age)
-    runs = sorted({run for run, _ in map(run_of, rows) if run is not None})
-    run, attempt = run_of(newest_row)
-    notes = [f"points-from-runs:{', '.join(map(str, runs))}"] if len(runs) > 1 else []
-    notes += ["run-unpublished"] if run is None else []
-    return Producer(run=run, attempt=attempt, date=text(newest_row.get("date")), notes=tuple(notes),
-                    agentic=newest_row.get("benchmark_type") == AGENTIC)
+def _point(row: Any) -> Point | None:
+    """A row as a point; None for one whose own words are of the wrong kind. Values that are none are counted."""
+    if not isinstance(row, dict) or any(not isinstance(row.get(name), (str, type(None))) for name in _TEXTS):
+        return None
+    conc, told, day = row.get("conc"), row.get("metrics"), text(row.get("date"))[:10]
+    if not _whole(conc) or not isinstance(told, dict) or not _DAY.fullmatch(day):
+        return None
+    if any(row.get(name) is not None and not _whole(row[name]) for name in ("isl", "osl")):
+        return None
+    good = {name: float(value) for name, value in told.items() if _finite(value) and value >= 0}
+    run, attempt = run_of(row)
+    return Point(row=row, concurrency=conc, date=day, image=text(row.get("image")), metrics=good, run=run, attempt=attempt,
+                 fingerprint=text(row.get("recipe_fingerprint")), identity=identity.of_row(_sized(row)),
+                 refused=sum(_number(value) for name, value in told.items() if name not in good))
 
 
-def performance_rows(rows: Iterable[Mapping[str, Any]], recipe: str, producer: Producer, head: str | None,
-                     metrics: Metrics) -> tuple[Row, ...]:
-    """Every declared metric of every point. `head` is known for the producing run only; other runs' rows carry none."""
-    made = []
-    for row in rows:
-        run, attempt = run_of(row)
-        cell = _cell(row, recipe)
-        for name, value in _mapping(row.get("metrics")).items():
-            found = metrics.spelled(name)
-            if cell is None or found is None or not _finite(value):
+def _together(same: Sequence[Point]) -> tuple[Point, bool]:
+    """One measurement as its answers tell it together, for each may leave something out; where two differ neither is
+    believed, and the second word says so."""
+    values: dict[str, list[float]] = {}
+    for name, value in (item for one in same for item in one.metrics.items()):
+        values.setdefault(name, []).append(value)
+    agreed = {name: found[0] for name, found in values.items() if max(found) - min(found) <= _ROUNDED * max(found)}
+    return structs.replace(same[0], metrics=agreed, refused=max(one.refused for one in same)), len(agreed) < len(values)
+
+
+def performance_rows(found: Iterable[Point], recipe: str, head: str | None, metrics: Metrics) -> tuple[Row, ...]:
+    """Every declared metric of every point of one run, once, whose head commit is `head`."""
+    made: dict[tuple[Cell, str, str | None], Row] = {}
+    for point in sorted(found, key=lambda point: point.concurrency):
+        cell = _cell(point, recipe)
+        for name, value in point.metrics.items():
+            spelled = metrics.spelled(name)
+            factor = metrics.factor(spelled[2], spelled[0]) if spelled else None
+            if spelled is None or factor is None:
                 continue
-            metric, stat, unit = found
-            factor = metrics.factor(unit, metric)
-            if factor is None:
-                continue
-            made.append(Row(
-                point=cell, metric=metric.id, stat=stat, value=value * factor, unit=metric.unit, run=run,
-                attempt=attempt, head=head if run == producer.run else None, image=text(row.get("image")) or None))
-    return tuple(made)
+            metric, stat, _ = spelled
+            made.setdefault((cell, metric.id, stat), Row(
+                point=cell, metric=metric.id, stat=stat, value=value * factor, unit=metric.unit, run=point.run,
+                attempt=point.attempt, head=head, image=point.image or None))
+    return tuple(made.values())
 
 
-def eval_rows(evals: Iterable[Mapping[str, Any]], points: Sequence[Mapping[str, Any]], recipe: str, producer: Producer,
+def eval_rows(evals: Iterable[Mapping[str, Any]], found: Sequence[Point], recipe: str, producer: Producer,
               head: str | None) -> tuple[Row, ...]:
     """Evals of the producing run and configuration. They name neither image nor fingerprint: the run ties them."""
-    lines = [{key: point[key] for key in _LINE if key in point} for point in points]
+    lines = [{key: point.row[key] for key in _LINE if key in point.row} for point in found]
     kept: dict[tuple[str, int], Mapping[str, Any]] = {}
     for row in evals:
         ours = producer.run is not None and run_of(row)[0] == producer.run and any(_fits(row, line) for line in lines)
         task, conc = text(row.get("task")), row.get("conc")
         if not ours or not task:
             continue
-        point = (task, conc if isinstance(conc, int) and not isinstance(conc, bool) else UNKNOWN)
+        point = (task, conc if _whole(conc) else UNKNOWN)
         if point not in kept or text(row.get("timestamp")) >= text(kept[point].get("timestamp")):
             kept[point] = row
     return tuple(made for point, row in sorted(kept.items(), key=lambda item: item[0])
                  for stat in ("strict", "flexible")
-                 if (made := _eval(point, row, stat, points, recipe, producer, head)))
+                 if (made := _eval(point, row, stat, found, recipe, producer, head)))
 
 
-def _eval(point: tuple[str, int], row: Mapping[str, Any], stat: str, points: Sequence[Mapping[str, Any]], recipe: str,
+def _eval(at: tuple[str, int], row: Mapping[str, Any], stat: str, found: Sequence[Point], recipe: str,
           producer: Producer, head: str | None) -> Row | None:
     """One filter's score: both filters gate, so both need their baseline. A score without a filter is the strict one."""
-    told, (task, concurrency) = _mapping(row.get("metrics")), point
+    told, (task, concurrency) = _mapping(row.get("metrics")), at
     value = told.get(f"em_{stat}", told.get("score") if stat == "strict" else None)
     n = told.get("n_eff")
     if not _finite(value) or not 0 <= value <= 1:
         return None
     n = int(n) if _finite(n) and n == int(n) and n > 0 else None
-    beside = next((p for p in points if p.get("conc") == concurrency), points[0])
-    cell = Cell(recipe=recipe, concurrency=concurrency, workload=None, topology=topology(_sized(beside)),
-                fingerprint=text(beside.get("recipe_fingerprint")) or None)
+    beside = next((point for point in found if point.concurrency == concurrency), found[0])
+    cell = Cell(recipe=recipe, concurrency=concurrency, workload=None, topology=topology(_sized(beside.row)),
+                fingerprint=beside.fingerprint or None)
     return Row(
         point=cell, metric="eval", value=float(value), unit="share", n=n, run=producer.run,
-        attempt=run_of(row)[1] or producer.attempt, head=head, image=text(beside.get("image")) or None, task=task,
+        attempt=run_of(row)[1] or producer.attempt, head=head, image=beside.image or None, task=task,
         stat=stat, correct=_correct(value, n))
 
 
@@ -135,12 +195,9 @@ def _correct(value: float, n: int | None) -> int | None:
     return whole if abs(value * n - whole) <= max(0.01, 0.00006 * n) < 0.5 else None
 
 
-def _cell(row: Mapping[str, Any], recipe: str) -> Cell | None:
-    conc = row.get("conc")
-    if not isinstance(conc, int) or isinstance(conc, bool) or conc < 1:
-        return None
-    return Cell(recipe=recipe, concurrency=conc, workload=workload(row), topology=topology(_sized(row)),
-                fingerprint=text(row.get("recipe_fingerprint")) or None)
+def _cell(point: Point, recipe: str) -> Cell:
+    return Cell(recipe=recipe, concurrency=point.concurrency, workload=workload(point.row), topology=topology(_sized(point.row)),
+                fingerprint=point.fingerprint or None)
 
 
 def _sized(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,13 +215,16 @@ def _fits(row: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
     return all(row[key] == value for key, value in line.items() if key in row)
 
 
-def _age(row: Mapping[str, Any]) -> tuple[str, int, int]:
-    run, attempt = run_of(row)
-    return text(row.get("date")), run or 0, attempt or 0
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _finite(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return _number(value) and abs(value) < 1e300 and math.isfinite(value)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

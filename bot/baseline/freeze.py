@@ -2,68 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import structs
 
 from bot.baseline.match import Match
-from bot.model.result import Accounting, Baseline, Row, Samples
+from bot.model.baseline import Question
+from bot.model.recipe import EvalSpec
+from bot.model.result import Baseline, Row
 
 
-def freeze(
-    found: Match,
-    *,
-    repushed: datetime | None = None,
-    tasks: Iterable[str] = (),
-    concurrencies: Iterable[int] = (),
-    accounting: Sequence[Accounting] = (),
-    samples: Sequence[Samples] = (),
-) -> Baseline | None:
-    """The matched baseline with its notes, older runs of the same configuration joined in; None when nothing matched.
+def freeze(found: Match, question: Question, *, repushed: datetime | None = None) -> Baseline | None:
+    """The matched baseline with its notes; None when nothing matched.
 
-    `repushed` is when the tag was last pushed: after the baseline's date the bytes that ran cannot be verified. `tasks`
-    and `concurrencies` are what the recipe selects now; what differs is a note and its difference N/A. `accounting` and
-    `samples` come from the producing run's artifacts, while these live: the published source holds neither.
+    `repushed` is when the tag was last pushed: after the day of a run the bytes that ran then cannot be verified. What the
+    recipe selects now and what was measured then may differ in points and in evals: each difference is a note, for nothing
+    is compared there.
 
-    Notes are words, a value after the colon: `baseline-unverifiable:2026-09-03`, `eval-not-comparable:gsm8k`,
-    `points-gone:32`, `points-new:16`, `baseline-single`, `fingerprint-unknown`.
+    Notes are words, values after colons: `baseline-unverifiable:2026-09-03`, `points-gone:32`, `points-new:16`,
+    `configuration-gone:TP8 1k1k`,
+    `eval-not-comparable:gsm8k` (published, not selected now), `eval-new:gsm8k` (the reverse),
+    `eval-size-changed:gsm8k:1319:50`, `eval-threshold-changed:gsm8k:0.9:0.85`, `baseline-single`.
     """
     if found.baseline is None:
         return None
-    rows = (*found.baseline.rows, *(row for older in found.history for row in older.rows if row.metric != "eval"))
-    notes = [
-        *found.notes,
-        *_pushed(found.baseline.date, repushed),
-        *_tasks(found.baseline.rows, tasks),
-        *_points(found.baseline.rows, concurrencies),
-    ]
-    if not found.history:
-        notes.append("baseline-single")
-    return structs.replace(
-        found.baseline,
-        rows=rows,
-        notes=tuple(dict.fromkeys((*found.baseline.notes, *notes))),
-        accounting=tuple(accounting) or found.baseline.accounting,
-        samples=tuple(samples) or found.baseline.samples,
-    )
+    frozen = found.baseline
+    notes = [*found.notes, *_pushed(frozen, question, repushed), *_evals(frozen, question.evals),
+             *(f"points-gone:{conc}" for conc in found.gone),
+             *(f"configuration-gone:{told}" for told in found.retired),
+             *(f"points-new:{conc}" for conc in sorted({one.point.concurrency for one in found.absent
+                                                        if one.why == "not-published"})),
+             *(["baseline-single"] if found.runs == 1 else [])]
+    return structs.replace(frozen, notes=tuple(dict.fromkeys((*frozen.notes, *notes))))
 
 
-def _pushed(date: str, repushed: datetime | None) -> list[str]:
-    if repushed is None or repushed.date().isoformat() <= date:
+def _pushed(frozen: Baseline, question: Question, repushed: datetime | None) -> list[str]:
+    if repushed is None or "@" in question.image or repushed.date().isoformat() <= frozen.date:
         return []
     return [f"baseline-unverifiable:{repushed.date().isoformat()}"]
 
 
-def _tasks(rows: Sequence[Row], selected: Iterable[str]) -> list[str]:
-    wanted, published = set(selected), {row.task for row in rows if row.metric == "eval" and row.task}
-    return [f"eval-not-comparable:{task}" for task in sorted(published - wanted)] if wanted else []
+def _evals(frozen: Baseline, evals: Sequence[EvalSpec]) -> list[str]:
+    """How the suite changed since: tasks, the number of questions, thresholds. A guest's gate once went from 1319 questions
+    to a single one, and its score stood beside the old one as if it were the same test (#3063)."""
+    selected: dict[str, EvalSpec] = {spec.task: spec for spec in evals}
+    published = _tasks(frozen.rows)
+    if not selected:
+        return [f"eval-not-comparable:{task}" for task in sorted(published)]
+    notes = [f"eval-not-comparable:{task}" for task in sorted(set(published) - set(selected))]
+    notes += [f"eval-new:{task}" for task in sorted(set(selected) - set(published))] if published else []
+    for task in sorted(set(published) & set(selected)):
+        asked, limit = published[task], selected[task].limit
+        then, now = frozen.thresholds.get(task), selected[task].threshold
+        notes += [f"eval-size-changed:{task}:{asked}:{limit}"] if asked and limit and asked > limit else []
+        notes += [f"eval-threshold-changed:{task}:{then:g}:{now:g}"] if then is not None and then != now else []
+    return notes
 
 
-def _points(rows: Sequence[Row], concurrencies: Iterable[int]) -> list[str]:
-    wanted, published = set(concurrencies), {row.point.concurrency for row in rows if row.metric != "eval"}
-    if not wanted:
-        return []
-    return [f"points-gone:{conc}" for conc in sorted(published - wanted)] + [
-        f"points-new:{conc}" for conc in sorted(wanted - published)
-    ]
+def _tasks(rows: Sequence[Row]) -> Mapping[str, int]:
+    """Task -> questions asked, 0 where that is not told; the filter that some files write behind it is no part of it."""
+    found: dict[str, int] = {}
+    for row in rows:
+        if row.metric == "eval" and row.task:
+            task = row.task.partition("/")[0]
+            found[task] = max(found.get(task, 0), row.n or 0)
+    return found

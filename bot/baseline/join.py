@@ -7,16 +7,16 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from bot.model.result import Accounting, Baseline, Samples
+from bot.model.result import Absent, Accounting, Baseline, Samples
 
 T = TypeVar("T", Accounting, Samples)
 
 
-def join(found: Mapping[str, Baseline]) -> Baseline | None:
+def join(found: Mapping[str, Baseline], absent: Sequence[Absent] = ()) -> Baseline | None:
     """One baseline for recipes that move together, by recipe, the leading one first: its date, run and head speak for all,
     since the recipes of a family are measured in one sweep. None when there is none at all.
 
-    A recipe that is absent has no rows here, so nothing of it can be judged.
+    A recipe that is absent has no rows here, so nothing of it can be judged; `absent` are the points of those.
     """
     if not found:
         return None
@@ -27,6 +27,8 @@ def join(found: Mapping[str, Baseline]) -> Baseline | None:
         accounting=_named([(key, one.accounting) for key, one in found.items()]),
         samples=_named([(key, one.samples) for key, one in found.items()]),
         notes=tuple(dict.fromkeys(note for one in found.values() for note in one.notes)),
+        absent=(*(point for one in found.values() for point in one.absent), *absent),
+        thresholds={task: value for one in reversed(found.values()) for task, value in one.thresholds.items()},
     )
 
 

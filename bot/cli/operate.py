@@ -107,11 +107,12 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
     git = opened(remote, stack, name=login, token=token)
     layout = msgspec.structs.replace(_layout(place, git, _base(event, payload), assets), repository=repository)
     books = _books(layout, remote, git, stack)
+    ledger = Ledger(books, clock=clock, random=random)
     return Context(
         forge=GitHubForge(api, repository, token, clock, login=login), git=git, registry=registry(clock, cached=False),
         commits=GitHubCommits(clock, base_url=api, token=token), clock=clock,
-        published=published(clock, layout, known, lambda: CommitTree(git, git.tip(layout.base) or "")),
-        ledger=Ledger(books, clock=clock, random=random), tree=lambda oid: CommitTree(git, oid), layout=layout,
+        published=published(clock, layout, known, lambda: CommitTree(git, git.tip(layout.base) or ""), ledger),
+        ledger=ledger, tree=lambda oid: CommitTree(git, oid), layout=layout,
         limits=limits(layout), knowledge=known, render=renderer(assets, layout, known), mode=environment.mode,
         wake=wake_id(random), version=__version__, run=environment.run(), narrate=note, generator=generator(layout),
     )

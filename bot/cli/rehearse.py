@@ -19,7 +19,7 @@ from bot.adapters.commits import GitHubCommits
 from bot.adapters.git import CommandGit, init_bare
 from bot.adapters.github import GitHubForge
 from bot.adapters.process import LocalProcess
-from bot.adapters.published import ApiSource, PublishedBaselines
+from bot.adapters.published import ApiSource
 from bot.adapters.registry import OciRegistry
 from bot.adapters.tree import CommitTree
 from bot.cli import rehearsal, stage
@@ -154,11 +154,10 @@ class RehearsedBot:
 
     def _published(self, layout: Layout) -> Published:
         """What the layout says of baselines, the world's own API in place of any other."""
-        if layout.baselines.folder:
-            return published(self._world.clock, layout, self._knowledge,
-                             lambda: CommitTree(self._git, self._git.tip(layout.base) or ""))
         source = ApiSource(self._world.clock, base_url=self._world.published_url, companion_url=self._world.companion_url)
-        return PublishedBaselines(source, self._knowledge.metrics)
+        return published(self._world.clock, layout, self._knowledge,
+                         lambda: CommitTree(self._git, self._git.tip(layout.base) or ""), self.ledger,
+                         api=None if layout.baselines.folder else source)
 
     def _stated(self) -> tuple[Layout, Renderer]:
         """The layout that the default branch states now, and its renderer; read once for each text that it had."""

@@ -10,12 +10,13 @@ from bot import strict
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.generator import GuestGenerator
 from bot.adapters.kept import FolderBaselines
-from bot.adapters.published import ApiSource, PublishedBaselines
+from bot.adapters.published import ApiSource, PublishedBaselines, Source
+from bot.adapters.several import SeveralBaselines
 from bot.cli.packaged import schemes
 from bot.diagnose import known as known_repairs
-from bot.diagnose import signatures
+from bot.diagnose import reported, signatures
 from bot.layout import Layout
-from bot.model.result import Baseline
+from bot.ledger import Ledger, LedgerBaselines
 from bot.model.text import Text
 from bot.ports import Clock, Generator, Published, Tree
 from bot.render import Renderer
@@ -36,23 +37,23 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
         signatures=known,
         repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
+        reported=reported.load(assets.text("knowledge/reported.yaml"), file="knowledge/reported.yaml"),
     )
 
 
-class NoBaselines:
-    """Satisfies the Published port where the layout names no source: nothing is published for anybody."""
-
-    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
-        return None
-
-
-def published(clock: Clock, layout: Layout, known: Knowledge, files: Callable[[], Tree]) -> Published:
-    """The published baselines that the layout names: a folder of the repository, whose default branch `files` gives, or
-    the application's API."""
-    url, folder = layout.baselines.url, layout.baselines.folder
-    if folder:
-        return FolderBaselines(files, folder, known.metrics)
-    return PublishedBaselines(ApiSource(clock, base_url=url), known.metrics) if url else NoBaselines()
+def published(clock: Clock, layout: Layout, known: Knowledge, files: Callable[[], Tree], ledger: Ledger | None = None,
+              api: Source | None = None) -> Published:
+    """The published baselines that the layout names, together: the ledger's own results, a folder of the repository, whose
+    default branch `files` gives, and the application's API, for which `api` may stand in."""
+    said = layout.baselines
+    found: dict[str, Published] = {}
+    if said.ledger and ledger is not None:
+        found["ledger"] = LedgerBaselines(ledger)
+    if said.folder:
+        found[said.folder] = FolderBaselines(files, said.folder, known.metrics)
+    if said.url or api is not None:
+        found[said.url or "api"] = PublishedBaselines(api or ApiSource(clock, base_url=said.url), known.metrics)
+    return SeveralBaselines(found)
 
 
 def generator(layout: Layout) -> Callable[[Tree], Generator | None]:

@@ -91,7 +91,9 @@ class Smoke(_Record, kw_only=True):
     is run, cheapest information first (`trim` is the lowest point and its eval in one run, where the guest trims itself);
     `arguments` end the generator command of a stage, or of a `repeat`, and may hold {concurrencies}; `label` asks for the
     smoke again. `command` names the input that holds the generator's command line, and `otherwise` the stages that take the
-    place of one whose `arguments` the guest's generator does not know.
+    place of one whose `arguments` the guest's generator does not know. `eval-sample` is how many questions of each eval are
+    asked first (100 find a score of 0.81 in place of 0.97 with probability 0.999), `eval-shuffled` whether the workflow can
+    draw them at random from the suite.
     """
 
     workflow: str = ""
@@ -103,7 +105,8 @@ class Smoke(_Record, kw_only=True):
     command: str = ""
     otherwise: dict[StageName, tuple[StageName, ...]] = {}
     label: str = ""
-    eval_sample: Annotated[int, Meta(ge=1)] = 50
+    eval_sample: Annotated[int, Meta(ge=1)] = 100
+    eval_shuffled: bool = False
 
 
 class Sweep(_Record, kw_only=True):
@@ -150,10 +153,13 @@ class Changelog(_Record, kw_only=True):
 
 
 class Baselines(_Record, kw_only=True):
-    """Where published points are read: a base URL, or a folder of this repository or of the ledger's."""
+    """Where published points are read, all that are named together: the ledger's own results, a folder of this repository,
+    a base URL. The newest run of exactly the same leads, the others stand behind it for the median; of one run that two of
+    them have the first counts, in this order."""
 
-    url: str = ""
+    ledger: bool = True
     folder: str = ""
+    url: str = ""
 
 
 class Evals(_Record, kw_only=True):
@@ -174,11 +180,17 @@ class Hardware(_Record, kw_only=True):
 
 
 class Artifacts(_Record, kw_only=True):
-    """Globs of artifact names: results, server logs, and which of both belong to an eval's job."""
+    """Globs of artifact names: results, server logs, and which of both belong to an eval's job.
+
+    `proof` is whose word counts for the image that ran: the server's, or the harness's where no log holds the server's.
+    """
 
     results: tuple[Text, ...] = ("*",)
     logs: tuple[Text, ...] = ("*logs*",)
     evals: tuple[Text, ...] = ("eval*",)
+    proof: Annotated[Literal["server", "harness"], Meta(description=(
+        "whose word counts for the image that ran: the server's own, as its logs say it; or the harness's, in fleets whose logs "
+        "are not uploaded or do not name a version"))] = "server"
 
 
 class RepairScope(_Record, kw_only=True):

@@ -21,13 +21,15 @@ from bot.ledger.paths import (
     moved_path,
     next_path,
     result_path,
+    results_folder,
     seen_path,
 )
 from bot.ledger.reading import replay, show, text
+from bot.ledger.results import LedgerBaselines, sound
 from bot.ledger.store import Ledger, wake_id
 
 __all__ = [
-    "BRANCH", "LAST_SCAN", "NEXT", "OPEN_BUMPS", "Ledger", "canonical", "check_receipt", "claim_entry", "claim_path", "day_path",
-    "memory_path", "moved_path", "next_path", "pending", "receipt", "record_entry", "replay", "result_path", "seen_path", "show",
-    "text", "unfinished", "verify", "wake_id",
+    "BRANCH", "LAST_SCAN", "NEXT", "OPEN_BUMPS", "Ledger", "LedgerBaselines", "canonical", "check_receipt", "claim_entry",
+    "claim_path", "day_path", "memory_path", "moved_path", "next_path", "pending", "receipt", "record_entry", "replay",
+    "result_path", "results_folder", "seen_path", "show", "sound", "text", "unfinished", "verify", "wake_id",
 ]

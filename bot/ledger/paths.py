@@ -57,9 +57,14 @@ def memory_path(name: str) -> str:
     return _named("memory", name)
 
 
-def result_path(name: str) -> str:
-    """Rows of a run, written once."""
-    return _named("results", name)
+def results_folder(recipe: str) -> str:
+    """Where what was measured of a recipe lies, one file a run (`Measured`)."""
+    return _named("results", recipe).removesuffix(".json") + "/"
+
+
+def result_path(recipe: str, run: int) -> str:
+    """What one run measured of one recipe, written once (`Measured`)."""
+    return f"{results_folder(recipe)}{run}.json"
 
 
 def bump_folder(bump: str) -> str:

@@ -12,6 +12,7 @@ from bot.model.action import Action, Result
 from bot.model.bump import Bump
 from bot.model.event import Event
 from bot.model.image import Sight
+from bot.model.result import Accounting, Row, Samples
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 WakeId = Annotated[str, Meta(pattern="^[0-9A-Za-z][0-9A-Za-z._-]{0,79}$")]
@@ -113,6 +114,31 @@ class Moved(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     image: str
     of: str
     at: datetime
+
+
+class Measured(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`results/<recipe>/<run>.json`: what one run measured of one recipe with one image, written once and by whoever ran it:
+    a bump that ended, or a sweep of the default branch. This is the next bump's baseline, so the shape is public.
+
+    `date` is the day on which the run began (UTC), `image` the reference as the recipe has it, `digest` what it named. Every
+    row that is to count carries the fingerprint of its point with this image; evals are rows too, and `thresholds` what each
+    had to reach. `of` is the bump, None for a sweep without one.
+    """
+
+    version: Literal[1] = 1
+    recipe: str
+    date: Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    image: str
+    digest: Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")] | None = None
+    run: Annotated[int, Meta(ge=1)]
+    attempt: Annotated[int, Meta(ge=1)]
+    head: str | None = None
+    pull: int | None = None
+    of: str | None = None
+    rows: tuple[Row, ...]
+    accounting: tuple[Accounting, ...] = ()
+    samples: tuple[Samples, ...] = ()
+    thresholds: dict[str, float] = {}
 
 
 class LastScan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

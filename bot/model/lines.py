@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -85,6 +86,32 @@ class StageLine(Struct, frozen=True, kw_only=True):
     sample: int | None = None
 
 
+class ProofLine(Struct, frozen=True, kw_only=True):
+    """What ran at these points (short names), as `Proof` has it; `nodes` are told as the layout allows."""
+
+    points: tuple[str, ...]
+    state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
+    wanted: str = ""
+    ran: str = ""
+    why: str = ""
+    old: bool = False
+    cache: str = ""
+    nodes: tuple[str, ...] = ()
+
+
+class AgainLine(Struct, frozen=True, kw_only=True):
+    """Points worth measuring again for the same reason (`why`, a word of the glossary) and these metrics: how many more runs of
+    each would decide (None: none would), and what one run of all of them costs. `history`: how many runs behind the baseline
+    would, where its own few are what leaves the interval wide."""
+
+    points: tuple[str, ...]
+    why: str
+    metrics: tuple[str, ...] = ()
+    runs: int | None = None
+    gpu_hours: float | None = None
+    history: int | None = None
+
+
 class Regression(Struct, frozen=True, kw_only=True):
     """A metric that is worse, at one point or over a recipe's whole curve (no concurrency, and no single values then). `delta`
     and `interval` are fractions of the baseline, for an eval differences."""
@@ -122,7 +149,18 @@ class Failure(Struct, frozen=True, kw_only=True):
     retried: bool = False
 
 
+class AbsentLine(Struct, frozen=True, kw_only=True):
+    """Points without a baseline for the same reason, a word of the glossary (`absent-`); the recipe empty where it is alone."""
+
+    recipe: str
+    topology: str
+    concurrencies: tuple[int, ...]
+    why: str
+
+
 class BaselineBlock(Struct, frozen=True, kw_only=True):
+    """The frozen baseline as the body shows it: values are medians over the runs that count."""
+
     date: str
     run: int | None
     attempt: int | None
@@ -133,6 +171,7 @@ class BaselineBlock(Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...] = ()
     notes: tuple[str, ...] = ()
     source: str = ""
+    absent: tuple[AbsentLine, ...] = ()
 
 
 class Follow(Struct, frozen=True, kw_only=True):

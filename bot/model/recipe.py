@@ -17,15 +17,23 @@ class Site(Struct, frozen=True, kw_only=True):
 
 
 class EvalSpec(Struct, frozen=True, kw_only=True):
-    """A gating eval; `limit` None is the whole task; the score must reach `threshold` (0..1)."""
+    """A gating eval; `limit` None is the whole task; the score must reach `threshold` (0..1).
+
+    `shuffled`: the questions up to the limit are drawn at random with a fixed seed, since a suite's first hundred may all
+    be of one kind. Else they are the suite's first.
+    """
 
     task: str
     threshold: float
     limit: int | None = None
+    shuffled: bool = False
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """One measured cell of a recipe: topology x workload x concurrency (CONTRACTS `matrix`)."""
+    """One measured cell of a recipe: topology x workload x concurrency (CONTRACTS `matrix`).
+
+    `speculation` and `offload` (of the KV cache) are in the generator's words, empty where it has none.
+    """
 
     id: str
     recipe: str
@@ -40,6 +48,8 @@ class Point(Struct, frozen=True, kw_only=True):
     fingerprint: str
     stage: Literal[1, 2, 3] | None = None
     eval: EvalSpec | None = None
+    speculation: str = ""
+    offload: str = ""
 
 
 class Recipe(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
 """The published baselines on loopback, in the shape of the InferenceX application's public API (GET, no login).
 
-Routes: /api/v1/benchmarks, /workflow-info, /evaluations, /availability. A row is what one producing run measured at one
-concurrency. What only the producing run's own artifacts tell (requests profiled and dropped, the answers of its eval)
-is no part of that API; it is served apart, at /companion, so that nobody takes it for a route of the real one.
+Routes: /api/v1/benchmarks, /benchmarks/history, /workflow-info, /evaluations, /availability. A row is what one producing run
+measured at one concurrency. What only the producing run's own artifacts tell (requests profiled and dropped, the answers of
+its eval) is no part of that API; it is served apart, at /companion, so that nobody takes it for a route of the real one.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ class LoopbackPublished:
         self._server = Loopback(self._answer)
         self._routes = {
             "/api/v1/benchmarks": self._benchmarks,
+            "/api/v1/benchmarks/history": self._history,
             "/api/v1/workflow-info": self._workflow_info,
             "/api/v1/evaluations": self._evaluations,
             "/api/v1/availability": self._availability,
@@ -161,6 +162,16 @@ class LoopbackPublished:
         else:
             rows = _newest([row for row in rows if row.date <= query.get("date", "9999-12-31")])
         return _rows(rows)
+
+    def _history(self, query: dict[str, str]) -> Reply:
+        """Every dated row of one model's workload."""
+        names = self._data.models.get(query.get("model", ""))
+        if names is None:
+            return json_reply({"error": "Unknown model"}, status=400)
+        agentic = query.get("benchmarkType") == AGENTIC
+        lengths = (query.get("isl"), query.get("osl"))
+        return _rows([row for row in self._data.benchmarks if row.model in names and (
+            row.benchmark_type == AGENTIC if agentic else (str(row.isl), str(row.osl)) == lengths)])
 
     def _workflow_info(self, query: dict[str, str]) -> Reply:
         day = query.get("date")

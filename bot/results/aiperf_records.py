@@ -22,7 +22,7 @@ from bot.model.result import Accounting, Cell, Row
 from bot.results.blocks import joined, read
 from bot.results.exported import Lines
 from bot.results.order import between, quantiles
-from bot.results.parsed import UNKNOWN, Context, Parsed, has
+from bot.results.parsed import REQUESTS, UNKNOWN, Context, Parsed, has
 
 FORMAT = "aiperf-records"
 COLD_TIMES, COLD_MS = 2.0, 250.0
@@ -48,7 +48,7 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
         raise BadInput(reason, hint, file=name, line=line, key=key)
     if not told.said.total:
         raise BadInput("no requests", "the load generator wrote nothing", file=name)
-    return Parsed(accounting=(_accounting(told.said),), requests=tuple(_rows(told.said, context)))
+    return Parsed(rank=REQUESTS, accounting=(_accounting(told.said),), rows=tuple(_rows(told.said, context)))
 
 
 def _once(runs: Sequence[tuple[int, str]], name: str) -> None:

@@ -1,31 +1,49 @@
-"""Rows made of single requests beside rows that a tool made of the same requests."""
+"""Rows made of single requests beside rows that a tool made of the same requests: they must agree, and what only single
+requests tell (that the server was not warm yet) is told of the others too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+
+from msgspec import structs
 
 from bot.errors import BadInput
 from bot.model.result import Row
+from bot.results import places
+from bot.results.parsed import GENERATOR, GUEST, REQUESTS
+from bot.results.repeats import File
 
 _SAME = ("ttft", "itl", "e2el", "intvty", "profiled_requests")
 """What both make in one way. Rates are not among them: a summary divides by a time that no request tells."""
 _ROUNDED = 1e-6
 
 
-def stand_in(
-    requests: Mapping[str, Sequence[Row]], raw: Mapping[str, Sequence[Row]], other: Iterable[Row]
-) -> list[tuple[Row, str]]:
-    """The rows of request exports (by file) at those concurrencies at which nothing else tells of a measurement.
+def reconciled(files: Sequence[File]) -> list[File]:
+    """The files with the flags of their request exports, those that stand beside an export agreeing with it.
 
-    `raw` are the rows of the load generator's summaries by file. Where one lies in the folder of an export the two must
-    agree: BadInput says which value does not, for then one of them is of another run, or was cut short.
+    A summary is of the export in its own folder; a guest's row of any at its concurrency, since guests keep both apart.
+    BadInput says which value does not agree: one of the two is of another run, or was cut short.
     """
-    for name, rows in requests.items():
-        for summary, theirs in raw.items():
-            if summary.rpartition("/")[0] == name.rpartition("/")[0]:
-                _agree(rows, name, theirs, summary)
-    known = {row.point.concurrency for rows in (*raw.values(), list(other)) for row in rows if row.metric != "eval"}
-    return [(row, name) for name, rows in requests.items() for row in rows if row.point.concurrency not in known]
+    exports = [file for file in files if file.made.rank == REQUESTS]
+    for export in exports:
+        for file in files:
+            if file.made.rank == GENERATOR and places.folder(file.name) == places.folder(export.name):
+                _agree(export.made.rows, export.name, file.made.rows, file.name)
+    flagged = any(row.flags for export in exports for row in export.made.rows)
+    return [_flagged(file, exports) for file in files] if flagged else list(files)
+
+
+def _flagged(file: File, exports: Sequence[File]) -> File:
+    def flags(row: Row) -> tuple[str, ...]:
+        told = (
+            other.flags for export in exports for other in export.made.rows[:1]
+            if (places.folder(export.name) == places.folder(file.name) if file.made.rank == GENERATOR
+                else file.made.rank == GUEST and row.metric != "eval" and other.point.concurrency == row.point.concurrency)
+        )  # fmt: skip
+        return tuple(dict.fromkeys((*row.flags, *(flag for each in told for flag in each))))
+
+    rows = tuple(structs.replace(row, flags=flags(row)) for row in file.made.rows)
+    return file._replace(made=structs.replace(file.made, rows=rows))
 
 
 def _agree(rows: Sequence[Row], name: str, theirs: Sequence[Row], summary: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from bot.adapters.kept import FolderBaselines
 from bot.errors import BadInput
 from bot.results.metrics import parse
+from tests.fakes import asked
 
 METRICS = parse((Path(__file__).parents[2] / "bot" / "knowledge" / "metrics.yaml").read_text(encoding="utf-8"))
 IMAGE, PRINT = f"lmsysorg/sglang:v1.0@sha256:{'a' * 64}", "f1" * 32
@@ -39,9 +40,9 @@ def row(conc: int = 16, value: float = 100.0, *, recipe: str = "toy", fingerprin
     return {"point": point, "metric": "tput_per_gpu", "value": value, "unit": "tok/s/GPU", "run": run, "attempt": 1, "image": image, **more}
 
 
-def baseline(files: dict[str, Any], **asked: str) -> Any:
-    ask = {"model": "acme/toy", "image": IMAGE, "fingerprint": PRINT, **asked}
-    return FolderBaselines(lambda: Files(files), "baselines/", METRICS).baseline("toy", **ask)
+def baseline(files: dict[str, Any], **more: str) -> Any:
+    ask = {"model": "acme/toy", "image": IMAGE, "fingerprint": PRINT, **more}
+    return asked.baseline(FolderBaselines(lambda: Files(files), "baselines/", METRICS), "toy", **ask)
 
 
 class TestRowsOfADay:
@@ -55,14 +56,15 @@ class TestRowsOfADay:
         score = row(16, 0.96, metric="eval", unit="share", task="gsm8k", stat="strict", n=100, correct=96)
         assert [one.task for one in baseline({"baselines/2026-09-01/toy.jsonl": [row(), score]}).rows] == [None, "gsm8k"]
 
-    def test_the_newest_day_counts(self) -> None:
-        found = baseline({"baselines/2026-09-01/toy.jsonl": [row(value=100.0)], "baselines/2026-09-21-again.json": {"rows": [row(value=101.0)]},
-                          "baselines/2026-09-11/toy.jsonl": [row(value=99.0)]})
-        assert (found.date, [one.value for one in found.rows]) == ("2026-09-21", [101.0])
+    def test_the_newest_day_counts_and_earlier_ones_stand_behind_it(self) -> None:
+        found = baseline({"baselines/2026-09-01/toy.jsonl": [row(value=100.0)],
+                          "baselines/2026-09-21-again.json": {"rows": [row(value=101.0, run=9)]},
+                          "baselines/2026-09-11/toy.jsonl": [row(value=99.0, run=8)]})
+        assert (found.date, found.run, [one.value for one in found.rows]) == ("2026-09-21", 9, [101.0, 99.0, 100.0])
 
     def test_measured_twice_on_a_day_the_newest_run_counts_at_each_point(self) -> None:
         found = baseline({"baselines/2026-09-01/one.jsonl": [row(1, 20.0), row(16, 100.0)], "baselines/2026-09-01/two.jsonl": [row(16, 90.0, run=8)]})
-        assert sorted((one.point.concurrency, one.value) for one in found.rows) == [(1, 20.0), (16, 90.0)]
+        assert [(one.point.concurrency, one.value) for one in found.rows] == [(1, 20.0), (16, 90.0), (16, 100.0)]
         assert (found.run, found.notes) == (8, ("points-from-runs:7, 8",))
 
     def test_without_a_run_a_note_says_so(self) -> None:
@@ -92,7 +94,7 @@ class TestRowsThatAreNotTheRecipes:
         files = Files({})
         port = FolderBaselines(lambda: files, "baselines", METRICS)
         assert files.asked == 0
-        assert port.baseline("toy", model="", image=IMAGE, fingerprint=PRINT) is None and files.asked > 0
+        assert asked.baseline(port, "toy", image=IMAGE, fingerprint=PRINT) is None and files.asked > 0
 
 
 class TestAnswersOfTheApi:
@@ -100,7 +102,7 @@ class TestAnswersOfTheApi:
         told = {"conc": 16, "image": IMAGE, "recipe_fingerprint": PRINT, "date": "2026-09-05", "benchmark_type": "chat", "tp": 4,
                 "run_url": "https://forge.example/o/n/actions/runs/9/attempts/2", "metrics": {"tput_per_gpu": 97.5}}
         found = baseline({"baselines/answers.json": {"benchmarks": [told]}, "baselines/2026-09-01/toy.jsonl": [row()]})
-        assert (found.date, found.run, found.attempt, [one.value for one in found.rows]) == ("2026-09-05", 9, 2, [97.5])
+        assert (found.date, found.run, found.attempt, [one.value for one in found.rows]) == ("2026-09-05", 9, 2, [97.5, 100.0])
 
 
 # path -> (content, what is said)

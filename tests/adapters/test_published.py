@@ -10,14 +10,17 @@ import pytest
 
 from bot.adapters.http import make_client
 from bot.adapters.published import ApiSource, FileSource, PublishedBaselines
+from bot.baseline import match
 from bot.errors import BadInput, Unreachable
 from bot.results.metrics import parse
 from tests.adapters.fake_registry import FakeClock
+from tests.fakes import asked
 
 METRICS = parse((Path(__file__).parents[2] / "bot" / "knowledge" / "metrics.yaml").read_text(encoding="utf-8"))
 SAMPLE = Path(__file__).parents[3] / "shared" / "data" / "inferencex-api" / "benchmarks.sample.json"
 IMAGE, PRINT, HEAD = "vllm/vllm-openai:nightly-dev-arm64-cu13.0.1-75c2eef", "a2" * 32, "34" * 20
 ASK = {"model": "kimik3", "image": IMAGE, "fingerprint": PRINT}
+WHAT = "gb200|dynamo-vllm|fp4|dspark|TP16/DCP16|agentic-coding|off"
 
 
 def row(conc: int, *, date: str = "2026-08-21", run: int = 324, attempt: int = 2, **more) -> dict:
@@ -45,10 +48,12 @@ INFO = {"runs": [], "runConfigs": [{"github_run_id": "324", "head_sha": HEAD}, {
 
 
 class Api:
-    """Answers by route and query; `fails` names routes that answer 500."""
+    """Answers by route and query; `fails` names routes that answer 500. Without `history` that route does not exist."""
 
-    def __init__(self, days: dict[str, list[dict]], *, latest: str = "", evals=(), info=INFO, fails=()) -> None:
+    def __init__(self, days: dict[str, list[dict]], *, latest: str = "", evals=(), info=INFO, fails=(), history=False,
+                 answer=None, names=()) -> None:
         self.days, self.latest, self.evals, self.info, self.fails = days, latest, list(evals), info, fails
+        self.history, self.answer, self.names = history, answer, ["Kimi-K3", *names]
         self.asked: list[httpx.URL] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -56,14 +61,25 @@ class Api:
         route, query = request.url.path.rsplit("/", 1)[1], request.url.params
         if route in self.fails:
             return httpx.Response(500)
+        if self.answer is not None and route == "benchmarks":
+            return self.answer
+        if route == "openapi.json":
+            told = {"name": "model", "in": "query", "schema": {"enum": self.names}}
+            return httpx.Response(200, json={"paths": {"/api/v1/benchmarks": {"get": {"parameters": [told]}}}})
+        if route == "history":
+            kind = query.get("benchmarkType") or [int(query["isl"]), int(query["osl"])]
+            rows = [row for day in self.days.values() for row in day
+                    if kind in (row.get("benchmark_type"), [row.get("isl"), row.get("osl")])]
+            return httpx.Response(200, json=rows) if self.history else httpx.Response(404)
         if route == "benchmarks":
-            if query["model"] != "Kimi-K3":
+            if query["model"] not in self.names:
                 return httpx.Response(400, json={"error": "Unknown model"})
             day = query.get("date") or self.latest or max(self.days)
             return httpx.Response(200, json=self.days.get(day, []))
         if route == "availability":
-            listed = [{"model": "kimik3", "date": day} for day in self.days]
-            return httpx.Response(200, json=[*listed, {"model": "dsr1", "date": "2027-01-01"}])
+            listed = [{"model": "kimik3", "hardware": "gb200", "date": day} for day in self.days]
+            others = [{"model": "dsr1", "date": "2027-01-01"}, {"model": "kimik3", "hardware": "b200", "date": "2027-01-02"}]
+            return httpx.Response(200, json=[*listed, *others])
         return httpx.Response(200, json=self.evals if route == "evaluations" else self.info)
 
     def port(self) -> PublishedBaselines:
@@ -71,7 +87,11 @@ class Api:
         return PublishedBaselines(ApiSource(FakeClock(), base_url="https://api.example/api/v1", client=client), METRICS)
 
     def baseline(self, **more):
-        return self.port().baseline("kimi", **{**ASK, **more})
+        return asked.baseline(self.port(), "kimi", **{**ASK, "hardware": "gb200", **more})
+
+    def match(self, *concurrencies: int, **more):
+        question = asked.asked("kimi", concurrencies=concurrencies, **{**ASK, "hardware": "gb200", **more})
+        return match(self.port().offer(question), question)
 
 
 class TestABaseline:
@@ -105,17 +125,32 @@ class TestABaseline:
         found = Api({"2026-08-21": [row(1)]}, evals=[evaluation(1, 0.97273, metrics={"score": 0.9355, "n_eff": 20})]).baseline()
         assert [(r.value, r.n, r.correct) for r in found.rows if r.metric == "eval"] == [(0.9355, 20, None)]
 
-    def test_is_looked_for_on_earlier_days_when_another_topology_took_the_curve(self):
+    @pytest.mark.parametrize("history", [True, False])
+    def test_is_looked_for_on_earlier_days_when_another_topology_took_the_curve(self, history: bool):
         other = row(1, date="2026-09-01", recipe_fingerprint="ff" * 32)
-        api = Api({"2026-08-21": [row(1)], "2026-08-01": [row(1, date="2026-08-01")], "2026-09-01": [other]})
-        assert api.baseline().date == "2026-08-21"
-        assert not any(url.params.get("date") == "2026-08-01" for url in api.asked if url.path.endswith("benchmarks"))
+        api = Api({"2026-08-21": [row(1)], "2026-08-01": [row(1, date="2026-08-01", run=300)], "2026-09-01": [other]}, history=history)
+        found = api.baseline()
+        assert found.date == "2026-08-21" and [r.run for r in found.rows if r.metric == "ttft" and r.stat == "p50"] == [324, 300]
+        dated = [url.params["date"] for url in api.asked if url.path.endswith("benchmarks") and "date" in url.params]
+        assert dated == ([] if history else ["2026-09-01", "2026-08-21", "2026-08-01"])
+
+    def test_is_asked_for_in_few_requests_and_none_twice(self):
+        days = {f"2026-08-{day:02}": [row(1, date=f"2026-08-{day:02}", run=day)] for day in range(1, 29)}
+        api = Api(days)
+        port = api.port()
+        for recipe in ("kimi", "kimi-mtp"):
+            assert asked.baseline(port, recipe, **ASK) is not None
+        assert len(api.asked) == len({str(url) for url in api.asked}) <= 14
+
+    def test_points_that_the_last_run_did_not_repeat_are_those_of_the_run_before(self):
+        api = Api({"2026-08-21": [row(1), row(2)], "2026-09-01": [row(1, date="2026-09-01", run=400)]}, history=True)
+        found = api.baseline()
+        assert {(r.point.concurrency, r.run) for r in found.rows if r.metric == "itl"} == {(1, 400), (1, 324), (2, 324)}
 
     def test_takes_the_newest_attempt_of_a_point_and_says_when_runs_are_mixed(self):
         found = Api({"2026-08-21": [row(1), row(1, attempt=1, metrics={"tput_per_gpu": 1.0}), row(2, run=300)]}).baseline()
         assert [(r.point.concurrency, r.value, r.run, r.head) for r in found.rows if r.metric == "tput_per_gpu"] == [
             (1, 918.3, 324, HEAD), (2, 919.3, 300, None)]
-        assert "points-from-runs:300, 324" in found.notes
 
     def test_an_image_in_enroots_spelling_is_the_same_image(self):
         rows = [row(1, image="nvcr.io/nvidia/x:1.3.0rc9")]
@@ -123,14 +158,76 @@ class TestABaseline:
 
 
 class TestNone:
-    @pytest.mark.parametrize("ask", [{"image": "vllm/vllm-openai:v0.25.1"}, {"fingerprint": "00" * 32}, {"fingerprint": ""},
-                                     {"model": "nobody"}])
-    def test_is_told_where_nothing_matches(self, ask):
-        assert Api({"2026-08-21": [row(1), row(2, recipe_fingerprint=""), row(4, image=None)]}).baseline(**ask) is None
+    @pytest.mark.parametrize(("ask", "why"), [
+        ({"image": "vllm/vllm-openai:v0.25.1"}, f"other-image:{IMAGE}"), ({"fingerprint": "00" * 32}, "other-configuration"),
+        ({"fingerprint": ""}, "other-configuration"), ({"model": "nobody"}, "model-unknown:nobody"),
+        ({"hardware": "b300"}, "not-published")])
+    def test_is_told_where_nothing_matches_with_what_there_is_instead(self, ask, why):
+        api = Api({"2026-08-21": [row(1), row(2, recipe_fingerprint=""), row(4, image=None)]})
+        assert api.match(8, **ask).missing == why
 
     def test_an_api_that_does_not_answer_is_unreachable_and_not_none(self):
         with pytest.raises(Unreachable):
             Api({"2026-08-21": []}, fails=("benchmarks",)).baseline()
+
+    @pytest.mark.parametrize(("answer", "why"), [
+        (httpx.Response(200, json={"rows": []}), "answer-unreadable"), (httpx.Response(200, text="<html>"), "answer-unreadable"),
+        (httpx.Response(302, headers={"location": "https://else.example"}), "source-refused"),
+        (httpx.Response(403), "source-refused")])
+    def test_of_an_api_of_another_shape_is_a_reason_and_no_crash(self, answer, why):
+        assert Api({}, answer=answer).match(1).missing == why
+
+
+# what is changed in a published row -> what is said of it
+NOT_HELD = {
+    "a text for a concurrency": ({"conc": "1"}, "rows-refused:1"), "no concurrency": ({"conc": None}, "rows-refused:1"),
+    "a list for an image": ({"image": []}, "rows-refused:1"), "a number for a day": ({"date": 20260821}, "rows-refused:1"),
+    "a day that is none": ({"date": "yesterday"}, "rows-refused:1"), "no metrics": ({"metrics": [1]}, "rows-refused:1"),
+    "a negative value": ({"metrics": {"tput_per_gpu": -1.0, "median_ttft": 2.0}}, "values-refused:1"),
+    "one beyond all measure": ({"metrics": {"tput_per_gpu": 1e301, "median_ttft": 2.0}}, "values-refused:1"),
+}
+
+
+class TestRowsThatDoNotHold:
+    @pytest.mark.parametrize("what", NOT_HELD)
+    def test_are_passed_over_with_a_note_and_take_no_other_with_them(self, what: str):
+        changed, said = NOT_HELD[what]
+        made = Api({"2026-08-21": [{**row(1), **changed}, row(2)]}).match(1, 2)
+        assert said in made.notes and {r.point.concurrency for r in made.baseline.rows} >= {2}
+        assert not [r for r in made.baseline.rows if r.value < 0 or r.value > 1e300]
+
+    def test_told_twice_with_different_values_neither_is_taken(self):
+        made = Api({"2026-08-21": [row(1), row(1, metrics={"tput_per_gpu": 1.0, "median_ttft": 2.158})]}).match(1)
+        assert "points-contradict:1" in made.notes
+        assert {r.metric for r in made.baseline.rows} == {"ttft", "itl", "output_tput"}
+
+    def test_a_metric_under_two_names_is_one_value(self):
+        found = Api({"2026-08-21": [row(1, metrics={"median_ttft": 2.0, "p50_ttft": 2.0})]}).baseline()
+        assert [(r.metric, r.stat) for r in found.rows] == [("ttft", "p50")]
+
+
+class TestRowsWithoutAFingerprint:
+    def old(self, **more):
+        return Api({"2026-08-21": [row(1, recipe_fingerprint=None, **more)]}).match(1, identity=WHAT)
+
+    def test_match_by_everything_else_and_say_so(self):
+        assert "fingerprint-unknown" in self.old().notes
+
+    @pytest.mark.parametrize("other", [{"spec_method": "none"}, {"hardware": "b200"}, {"framework": "vllm"}, {"prefill_tp": 8},
+                                       {"precision": "fp8"}, {"offload_mode": "on"}, {"image": "vllm/vllm-openai:v0.25.1"}, {"disagg": True},
+                                       {"benchmark_type": "single_turn", "isl": 8192, "osl": 1024}, {"model": "kimik2"}])
+    def test_never_match_where_one_of_them_differs(self, other):
+        assert self.old(**other).baseline is None
+
+
+class TestTheModelsName:
+    def test_is_looked_up_in_the_apis_own_description_where_it_is_not_on_record(self):
+        api = Api({"2026-08-21": [row(1, model="glm5.2")]}, names=["GLM-5", "GLM-5.2"])
+        assert api.baseline(model="glm5.2").run == 324
+
+    def test_rows_of_another_model_under_the_same_name_are_not_ours(self):
+        api = Api({"2026-08-21": [row(1, model="minimaxm2.5")]}, names=["MiniMax-M2.5"])
+        assert api.baseline(model="minimaxm2.5").run == 324 and api.match(1, model="minimaxm2.7").missing == "nothing-published"
 
 
 class TestWhatIsMissing:
@@ -156,7 +253,7 @@ class TestAFile:
         return json.dumps({"benchmarks": [row(1)], "evaluations": [evaluation(1, 0.9)], "workflow-info": INFO, **more})
 
     def read(self, text: str):
-        return PublishedBaselines(FileSource(text, name="baseline.json"), METRICS).baseline("kimi", **ASK)
+        return asked.baseline(PublishedBaselines(FileSource(text, name="baseline.json"), METRICS), "kimi", **ASK)
 
     def test_answers_as_the_api_does(self):
         kept = {"run": 324, "accounting": [{"concurrency": 1, "total": 252, "profiled": 234, "warmup_invalid": 11,
@@ -186,8 +283,8 @@ class TestARecordedAnswer:
         text = SAMPLE.read_text(encoding="utf-8")
         rows = json.loads(text)
         first = rows[0]
-        found = PublishedBaselines(FileSource(text, name="sample"), METRICS).baseline(
-            "dsv4", model="dsv4", image=first["image"], fingerprint=first["recipe_fingerprint"])
+        found = asked.baseline(
+            PublishedBaselines(FileSource(text, name="sample"), METRICS), "dsv4", model="dsv4", image=first["image"], fingerprint=first["recipe_fingerprint"])
         assert found.date == first["date"] and found.run == 33554397154
         assert {r.point.concurrency for r in found.rows} == {
             r["conc"] for r in rows if r["recipe_fingerprint"] == first["recipe_fingerprint"] and r["date"] == first["date"]}

@@ -129,7 +129,7 @@ class TestPlan:
         assert told["matrix"] == {"changed_rows": 2, "other_rows_changed": 0, "only_image": True, "by": "bumpbot"}
         assert told["findings"] == [] and told["sites"] == [{"file": "recipes/toy.yaml", "line": 3, "path": "image"}]
         assert "### Baseline" in told["proposal"] and "### 基线" in told["proposal"]
-        assert told["missing_baseline"] == "not-published"
+        assert told["missing_baseline"] == "no-source"
         assert (guest / "recipes" / "toy.yaml").read_bytes() == before
 
     def test_without_an_image_takes_the_one_that_scan_names_and_says_why(self, guest: Path, image: str) -> None:

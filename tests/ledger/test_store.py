@@ -146,8 +146,8 @@ class TestOnce:
         at = one.ledger.tip()
         path = memory_path("first-seen/docker.io/x/y:1")
         at = one.ledger.claim(at, [one.claim(at, writes={path: b"{}\n"})], wake=one.wake).snapshot
-        same = one.claim(at, writes={path: b"{}\n", result_path("1-1"): b"[]\n"})
-        assert path not in same.writes and result_path("1-1") in same.writes
+        same = one.claim(at, writes={path: b"{}\n", result_path("r", 1): b"[]\n"})
+        assert path not in same.writes and result_path("r", 1) in same.writes
         with pytest.raises(Broken, match="written once"):
             one.claim(at, writes={path: b"[]\n"})
 

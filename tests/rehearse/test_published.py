@@ -12,6 +12,7 @@ import pytest
 from bot import strict
 from bot.rehearse import scenario
 from bot.rehearse.published import LoopbackPublished, PublishedData
+from tests.fakes import asked
 
 SHIPPED = Path(scenario.__file__).parent / "scenarios/kimi-k3-gb200"
 RECIPE = "kimik3-fp4-gb200-dynamo-vllm-agentic-dspark-mooncake-dcp16-agg"
@@ -99,8 +100,8 @@ class TestTheBotsAdapterReadsIt:
             base_url=f"{published.url}/api/v1",
             companion_url=f"{published.url}/companion",
         )
-        found = PublishedBaselines(source, metrics.parse(text)).baseline(
-            RECIPE, model="kimik3", image=OLD, fingerprint=FINGERPRINT
+        found = asked.baseline(
+            PublishedBaselines(source, metrics.parse(text)), RECIPE, model="kimik3", image=OLD, fingerprint=FINGERPRINT
         )
         assert found is not None
         assert (found.date, found.run, found.attempt, found.pull) == ("2026-08-21", 32424103771, 2, 2700)

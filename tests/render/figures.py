@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from bot.model.image import ImageFacts, Platform, Reference, Resolved
-from bot.model.lines import BaselineBlock, Cell, Failure, Line, RunLine, State, Table
+from bot.model.lines import AbsentLine, BaselineBlock, Cell, Failure, Line, RunLine, State, Table
 from bot.model.result import Accounting, Samples, Score
 from bot.model.text import Text
 from bot.model.upstream import Comparison
@@ -125,10 +125,12 @@ STATE = State(phase="smoke-passed", next="bot", repairs=1, repairs_max=5, gpu_ho
 BLOCK = BaselineBlock(
     date="2026-08-21", run=32424103771, attempt=2, head="349aa162879bdae1c39ca71282f5f555c8aa2946", pull=2700,
     fingerprint="a295bb2c321dd5df3fdb8c66ab5832bc", table=BASELINE, source="https://inferencex.example/api/v1/benchmarks",
+    absent=(AbsentLine(recipe="", topology="2P(TP8) x 1D(TP8/EP8)", concurrencies=(8, 64), why="other-image:a/b:`v1`"),
+            AbsentLine(recipe=KEY, topology="", concurrencies=(1,), why="other-configuration")),
     scores=(Score(concurrency=16, task="gsm8k", metric="strict", value=0.9727, n=1319),
             Score(concurrency=16, task="gsm8k", metric="", value=0.9719, n=0)),
     notes=("baseline-unverifiable:2026-09-03", "baseline-single", "eval-not-comparable:gsm8k", "points-gone:32", "points-new:16",
-           "fingerprint-unknown", "run-unpublished", "points-from-runs:1, 2",
+           "fingerprint-unknown", "run-unpublished", "points-from-runs:1, 2", "eval-size-changed:gsm8k:1319:1", "rows-refused:3",
            "head-unpublished:7",
            "evals-unknown", "something nobody foresaw"),
 )

@@ -30,7 +30,7 @@ def read(data: bytes):
 
 
 def values(told, metric):
-    return {row.stat: row.value for row in told.requests if row.metric == metric}
+    return {row.stat: row.value for row in told.rows if row.metric == metric}
 
 
 class TestTheNumbers:
@@ -39,7 +39,7 @@ class TestTheNumbers:
                             line(6, error="E"), line(7, ttft=5000.0, was_cancelled=True)]))
         assert values(told, "ttft") == pytest.approx({"mean": 0.03, "p50": 0.03, "p75": 0.04, "p90": 0.046, "p95": 0.048, "p99": 0.0496})
         assert values(told, "profiled_requests") == {None: 5.0}
-        assert {(row.n, row.run, row.attempt, row.head, row.point.recipe) for row in told.requests} == {(5, 7, 2, "f" * 40, "r")}
+        assert {(row.n, row.run, row.attempt, row.head, row.point.recipe) for row in told.rows} == {(5, 7, 2, "f" * 40, "r")}
 
     def test_of_rates_are_over_the_time_from_the_first_start_to_the_last_answer(self) -> None:
         told = read(export([line(n, osl=100, start=n, ttft=50.0, gap=50 / 99) for n in range(10)]))
@@ -56,11 +56,11 @@ class TestTheNumbers:
 
     def test_of_a_server_that_does_not_stream_are_those_it_has(self) -> None:
         told = read(export([line(n, ttft=None, gap=None) for n in range(3)]))
-        assert {row.metric for row in told.requests} >= {"e2el", "output_tput"} and not values(told, "ttft")
+        assert {row.metric for row in told.rows} >= {"e2el", "output_tput"} and not values(told, "ttft")
 
     def test_are_none_where_every_request_failed_and_the_failures_are_counted(self) -> None:
         told = read(export([line(n, error="ClientConnectorError") for n in range(6)]))
-        assert not told.requests and told.accounting[0].kinds == {"ClientConnectorError": 6}
+        assert not told.rows and told.accounting[0].kinds == {"ClientConnectorError": 6}
 
     def test_may_be_written_in_seconds(self) -> None:
         made = line(0)
@@ -79,7 +79,7 @@ class TestTheNumbers:
         assert values(told, "profiled_requests")[None] == whole["request_count"]["avg"]
         seconds = whole["benchmark_duration"]["avg"]  # from doubles of nanoseconds, 256 apart
         assert values(told, "output_tput")[None] == pytest.approx(whole["total_osl"]["avg"] / seconds, rel=1e-6)
-        assert not any(row.flags for row in told.requests)
+        assert not any(row.flags for row in told.rows)
 
 
 class TestQuantiles:
@@ -116,13 +116,13 @@ class TestAColdRun:
         ([150.0], False),
     ])
     def test_is_one_whose_whole_first_wave_was_slow(self, first, flagged) -> None:
-        assert {row.flags for row in read(self.made(first)).requests} == {("cold-run",) if flagged else ()}
+        assert {row.flags for row in read(self.made(first)).rows} == {("cold-run",) if flagged else ()}
 
     def test_is_not_told_where_nothing_came_after_the_first_wave(self) -> None:
-        assert not read(export([line(0, ttft=9000.0)])).requests[0].flags
+        assert not read(export([line(0, ttft=9000.0)])).rows[0].flags
 
     def test_is_not_one_of_a_model_that_is_always_slow(self) -> None:
-        assert not read(self.made([4000.0], rest=3900.0)).requests[0].flags
+        assert not read(self.made([4000.0], rest=3900.0)).rows[0].flags
 
 
 class TestBesideOtherFiles:

@@ -20,10 +20,10 @@ from bot.errors import Refusal, Unreachable
 from bot.images.reference import parse
 from bot.layout import Scans
 from bot.ledger import LAST_SCAN, canonical, moved_path, seen_path
+from bot.model.baseline import Offer, Question
 from bot.model.event import Requested, Scheduled
 from bot.model.ledger import Held, LastScan, Moved, OpenBumps, Seen, Step
 from bot.model.mode import Mode
-from bot.model.result import Baseline
 from bot.ports import Published, Tree
 from bot.rehearse import scenario
 from bot.rehearse.world import World
@@ -53,13 +53,14 @@ class Bare:
     def __init__(self, inner: Published) -> None:
         self.inner = inner
 
-    def baseline(self, recipe: str, *, model: str, image: str, fingerprint: str) -> Baseline | None:
+    def offer(self, question: Question) -> Offer:
         story = PackagedAssets().folder("rehearse/scenarios/green") / "repo/baselines/2026-09-22" / f"{KEY}.jsonl"
         first = json.loads(story.read_text().partition("\n")[0])
-        found = self.inner.baseline(recipe, model=model, image=first["image"], fingerprint=first["point"]["fingerprint"])
-        assert found is not None
-        rows = tuple(replace(row, image=image, point=replace(row.point, fingerprint=fingerprint)) for row in found.rows)
-        return replace(found, image=image, fingerprint=fingerprint, rows=rows)
+        (mine,) = question.configurations
+        found = self.inner.offer(replace(question, image=first["image"],
+                                         configurations=(replace(mine, fingerprint=first["point"]["fingerprint"]),)))
+        assert found.sets
+        return replace(found, sets=tuple(replace(one, image=question.image, fingerprint=mine.fingerprint) for one in found.sets))
 
 
 class House:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
+from bot.baseline import medians
 from bot.decide.report.parts import COLUMNS, Where, ordered, result, scores, spent, state, values
 from bot.decide.runs import repeats, smokes, steps
 from bot.model.bump import Bump, Ended
-from bot.model.lines import AttemptLine, BaselineBlock, Cell, Line, Table
+from bot.model.lines import AbsentLine, AttemptLine, BaselineBlock, Cell, Line, Table
 from bot.model.record import Proposal
 from bot.model.result import Baseline, Score
 from bot.model.run import Run
@@ -50,7 +51,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
 
 def baseline_block(bump: Bump, baseline: Baseline) -> BaselineBlock:
     """The frozen baseline as a table, with its evals and what could not be verified."""
-    old = values(bump, baseline.rows)
+    old = values(bump, medians(baseline.rows))
     lines = tuple(
         Line(recipe=point[0], concurrency=point[1], cells=tuple(_old(old, point, metric) for metric in COLUMNS))
         for point in ordered(bump, {point for point, metric in old if metric in COLUMNS})
@@ -64,8 +65,21 @@ def baseline_block(bump: Bump, baseline: Baseline) -> BaselineBlock:
     return BaselineBlock(
         date=baseline.date, run=baseline.run, attempt=baseline.attempt, head=baseline.head, pull=baseline.pull,
         fingerprint=baseline.fingerprint, table=Table(metrics=COLUMNS, lines=lines, baseline_run=baseline.run),
-        scores=scores(bump, published), notes=baseline.notes, source=baseline.source,
+        scores=scores(bump, published), notes=baseline.notes, source=baseline.source, absent=_absent(bump, baseline),
     )
+
+
+def _absent(bump: Bump, baseline: Baseline) -> tuple[AbsentLine, ...]:
+    """The points without a baseline, those of one topology and one reason on one line; the recipe stands where a family has
+    several. A point that was never published at a configuration that was is a note already."""
+    lines: dict[tuple[str, str, str], list[int]] = {}
+    several = len(bump.subject.family) > 1
+    for one in baseline.absent:
+        if one.why != "not-published":
+            key = (one.point.recipe if several else "", one.point.topology or "", one.why)
+            lines.setdefault(key, []).append(one.point.concurrency)
+    return tuple(AbsentLine(recipe=recipe, topology=topology, why=why, concurrencies=tuple(sorted(found)))
+                 for (recipe, topology, why), found in lines.items())
 
 
 def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:

@@ -1,0 +1,94 @@
+"""What a published row says of itself, and a recipe's point of itself, in one spelling: the identity that stands in for a
+fingerprint where a row was published without one (CONTRACT.md 7.4, points 2 to 6).
+
+Two recipes that differ in one of these are two configurations, however near they lie. What neither side tells, the serving
+arguments above all, a match by identity cannot see; a note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.model.baseline import Configuration, Question
+from bot.model.recipe import Point, Recipe
+from bot.results.topology import topology, workload
+
+# A recipe's framework -> the application's name for it.
+FRAMEWORKS = {"sglang-disagg": "mori-sglang", "trtllm": "trt", "dynamo-trtllm": "dynamo-trt"}
+AGENTIC = "agentic-coding"
+"""The one workload that has no lengths."""
+PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4"}
+
+
+def question(recipe: Recipe) -> Question:
+    """What is asked for a recipe as it stands: one configuration a fingerprint, with the concurrencies that share it."""
+    points = [point for point in recipe.points if point.kind == "throughput"]
+    groups: dict[str, list[Point]] = {}
+    for point in points:
+        groups.setdefault(point.fingerprint, []).append(point)
+    gates = dict.fromkeys(point.eval for point in recipe.points if point.eval)
+    return Question(
+        recipe=recipe.key, model=recipe.prefix or recipe.model, image=recipe.image, evals=tuple(gates),
+        hardware=hardware(recipe.hardware), framework=framework(recipe.framework), precision=precision(recipe.precision),
+        configurations=tuple(_configuration(recipe, fingerprint, found) for fingerprint, found in groups.items()),
+    )
+
+
+def _configuration(recipe: Recipe, fingerprint: str, points: Sequence[Point]) -> Configuration:
+    one = points[0]
+    known = bool(one.speculation and one.topology)  # only a generated matrix has words that published rows use too
+    return Configuration(
+        fingerprint=fingerprint, topology=one.topology, workload=one.workload,
+        concurrencies=tuple(sorted({point.concurrency for point in points})),
+        identity=_joined(recipe.hardware, recipe.framework, recipe.precision, one.speculation, plain(one.topology),
+                         lengths(one.workload), one.offload) if known else "",
+    )
+
+
+def of_row(row: Mapping[str, Any]) -> str:
+    """A published row's identity; empty where it does not tell its topology or workload. Sizes must stand where the
+    configuration's other sizes do."""
+    told, work = topology(row), workload(row)
+    if not told or not work:
+        return ""
+    words = [row.get(name) for name in ("hardware", "framework", "precision", "spec_method")]
+    if not all(isinstance(word, str) or word is None for word in words):
+        return ""
+    offload = row.get("offload_mode")
+    return _joined(*(word or "" for word in words), plain(told), lengths(work), offload if isinstance(offload, str) else "off")
+
+
+def hardware(label: str) -> str:
+    """`cluster:gb200-nv` -> `gb200`: the machine that a runner label names."""
+    return label.lower().split(":")[-1].split("-")[0]
+
+
+def framework(name: str) -> str:
+    """A recipe's framework as it is published."""
+    return FRAMEWORKS.get(name.lower(), name.lower())
+
+
+def precision(name: str) -> str:
+    """A recipe's precision as it is published."""
+    return PRECISIONS.get(name.lower(), name.lower())
+
+
+def plain(text: str) -> str:
+    """`1P(TP8/EP8) x 4D(TP4)` and `1P TP8/EP8 x 4D TP4` are one topology."""
+    return " ".join(text.replace("(", " ").replace(")", " ").split())
+
+
+def lengths(text: str) -> str:
+    """`1024_8192` as the rows have it: `1k8k`."""
+    sizes = text.split("_")
+    if len(sizes) != 2 or not all(size.isascii() and size.isdigit() for size in sizes):
+        return text
+    return workload({"isl": int(sizes[0]), "osl": int(sizes[1])}) or text
+
+
+def _joined(machine: str, engine: str, weights: str, speculation: str, *rest: str) -> str:
+    spec = speculation.lower() or "none"
+    *told, offload = rest
+    return "|".join([hardware(machine), framework(engine), precision(weights), spec, *told,
+                     "off" if offload in ("", "none", "off") else "on"])
