@@ -7,10 +7,8 @@ it passes through a pipe; what they say of it comes back once.
 from __future__ import annotations
 
 import io
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, BinaryIO, TypeVar, cast
 
 T = TypeVar("T")
@@ -36,6 +34,9 @@ class Processes:
             return None
         cuts = [start, *(_line(file, start + (end - start) * part // count, end) for part in range(1, count)), end]
         first, *others = [(file, low, high) for low, high in zip(cuts, cuts[1:], strict=False)]
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         # Forked, so that they hold the open file; they read and compute, and take no lock that another thread could hold.
         with ProcessPoolExecutor(len(others), mp_context=multiprocessing.get_context("fork")) as pool:
             asked = [pool.submit(_on, work, *part) for part in others]

@@ -16,11 +16,11 @@ from bot.results.read import MAX_LINE
 from bot.results.requests import Request, bare, record_of, request_of
 from bot.results.shapes import Shape, shape_of
 
-SIZE = 1 << 18
+SIZE = 1 << 17
 _SHAPES = 8
 """Shapes kept of one file. AIPerf writes one, and another where a request had no second token."""
-_FEW = 1 << 14
-"""Bytes that are not halved again in search of the lines that have another shape."""
+_FEW = 1 << 12
+"""Bytes that are not cut again in search of the lines that have another shape."""
 
 
 def blocks(stream: BinaryIO, size: int = SIZE) -> Iterator[bytes]:
@@ -68,9 +68,11 @@ class Reader:
         if whole is not None:
             self._first_end = whole.first_end if self._first_end is None else min(self._first_end, whole.first_end)
             return Told(whole)
-        half = block.find(b"\n", len(block) // 2) + 1
-        if self._shapes and len(block) > _FEW and 0 < half < len(block):
-            return joined(map(self, (block[:half], block[half:])))
+        if self._shapes and len(block) > _FEW and (cuts := _cuts(block, self._shapes[0].odd)):
+            return joined(self(block[low:high]) for low, high in zip((0, *cuts), (*cuts, len(block)), strict=True) if low < high)
+        return self._lines(block)
+
+    def _lines(self, block: bytes) -> Told:
         said = Lines()
         for line in block.removesuffix(b"\n").split(b"\n"):
             try:
@@ -94,3 +96,15 @@ class Reader:
         said.one(request_of(record, self._name))
         if len(self._shapes) < self._most and (shape := shape_of(record, line)):
             self._shapes.insert(0, shape)
+
+
+def _cuts(block: bytes, odd: int | None) -> tuple[int, ...]:
+    """Where to cut a block so that a line of another kind stands alone: around it if it is known, else in the middle."""
+    if odd is None:
+        half = block.find(b"\n", len(block) // 2) + 1
+        return (half,) if 0 < half < len(block) else ()
+    start = 0
+    for _ in range(odd):
+        start = block.find(b"\n", start) + 1
+    end = block.find(b"\n", start) + 1
+    return (start, end) if 0 < end and (start > 0 or end < len(block)) else ()

@@ -10,6 +10,7 @@ as JSON except for what changes no number: in a value that nobody reads, a numbe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -50,6 +51,7 @@ _META: dict[str, Any] = {
     "request_start_ns": _Moment, "request_end_ns": _Moment, "was_cancelled": bool, "context_overflow_skip": bool,
 }
 _METRICS: dict[str, Any] = {**dict.fromkeys(TIMES, _Time), **dict.fromkeys(TOKENS, _Tokens)}
+_ODD = re.compile(r"`\$\[(?P<index>\d+)\]")
 _OPEN, _CLOSE = b"{}"
 _KINDS: dict[type, Any] = {str: str, bool: bool, int: int, float: float, type(None): None}
 _NO_META: dict[str, Any] = {"x_request_id": None, "conversation_id": "", "request_start_ns": None, "request_end_ns": None,
@@ -66,6 +68,7 @@ class Shape:
             raise _Strange
         others = {key: _kind(value) for key, value in record.items() if key not in ("metadata", "metrics")}
         read = {key: kind for key, kind in _METRICS.items() if key in metrics}
+        self.odd: int | None = None
         self._quotes, self._metrics = line.count(b'"'), len(read)
         self._decode = msgspec.json.Decoder(_struct("Record", {
             "metadata": _struct("Metadata", {key: _META.get(key) or _kind(value) for key, value in metadata.items()}, _NO_META),
@@ -74,12 +77,20 @@ class Shape:
         }, {})).decode_lines
 
     def columns(self, data: bytes) -> list[tuple[Any, ...]] | None:
-        """The fields of `Request`, each over all these whole lines; None where not every line is surely like the first."""
+        """The fields of `Request`, each over all these whole lines; None where not every line is surely like the first.
+
+        Then `odd` is the index of the first object of another kind, where that is what was in the way.
+        """
         _made.clear()
+        self.odd = None
         try:
             read: list[Any] = self._decode(data)
             if not data.isascii():
                 data.decode("utf-8")
+        except msgspec.ValidationError as error:
+            found = _ODD.search(str(error))
+            self.odd = int(found["index"]) if found else None
+            return None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         n = len(read)
