@@ -107,7 +107,7 @@ def _smoke(layout: Layout, family: Sequence[Recipe]) -> tuple[Point, ...]:
     if layout.smoke is None:
         return ()
     points = [point for recipe in family for point in recipe.points]
-    return matrix.smoke(points, sample=layout.smoke.eval_sample, stages=layout.smoke.stages)
+    return matrix.smoke(points, sample=layout.smoke.eval_sample, shuffled=layout.smoke.eval_shuffled, stages=layout.smoke.stages)
 
 
 def bump_id(key: str, digest: str) -> str:

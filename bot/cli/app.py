@@ -238,9 +238,9 @@ def compare(
 
     Exit: 0 for improved or neutral, 1 for regressed or inconclusive.
     """
-    from bot.cli import results
+    from bot.cli import compare as comparing
 
-    results.compare(new, baseline, repeat or [], format.value)
+    comparing.compare(new, baseline, repeat or [], format.value)
 
 
 @app.command()

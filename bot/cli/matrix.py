@@ -37,13 +37,13 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
                       "set `generator` in the layout, or use a preset that has one")
     found = _whole(tree, layout, keys) if changed is None else _changed(place, changed, tree, layout, keys)
     keys = keys or list(dict.fromkeys(point.recipe for point in found))
+    rules = layout.smoke or Smoke()
     if smoke:
-        rules = layout.smoke or Smoke()
-        found = matrices.smoke(found, sample=rules.eval_sample, stages=rules.stages)
+        found = matrices.smoke(found, sample=rules.eval_sample, shuffled=rules.eval_shuffled, stages=rules.stages)
     if points:
         found = only(found, points)
     if eval_limit is not None:
-        found = tuple(_limited(point, eval_limit) for point in found)
+        found = tuple(_limited(point, eval_limit, rules.eval_shuffled) for point in found)
     if jobs:
         as_json(msgspec.to_builtins(jobs_of(found)))
     elif format_ == "json":
@@ -102,11 +102,10 @@ def _instead(name: str, known: Sequence[str]) -> str:
     return f"did you mean {near[0]}?" if near else f"known: {', '.join(known[:3])}{', ...' if len(known) > 3 else ''}"
 
 
-def _limited(point: Point, limit: int) -> Point:
+def _limited(point: Point, limit: int, shuffled: bool) -> Point:
     if point.eval is None:
         return point
-    spec = msgspec.structs.replace(point.eval, limit=min(limit, point.eval.limit or limit))
-    return msgspec.structs.replace(point, eval=spec)
+    return msgspec.structs.replace(point, eval=matrices.limited(point.eval, limit, shuffled=shuffled))
 
 
 def _draw(found: Sequence[Point], keys: Sequence[str], format_: str) -> None:

@@ -14,7 +14,7 @@ from bot.adapters.published import ApiSource, PublishedBaselines, Source
 from bot.adapters.several import SeveralBaselines
 from bot.cli.packaged import schemes
 from bot.diagnose import known as known_repairs
-from bot.diagnose import signatures
+from bot.diagnose import reported, signatures
 from bot.layout import Layout
 from bot.ledger import Ledger, LedgerBaselines
 from bot.model.text import Text
@@ -37,6 +37,7 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
         signatures=known,
         repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
+        reported=reported.load(assets.text("knowledge/reported.yaml"), file="knowledge/reported.yaml"),
     )
 
 

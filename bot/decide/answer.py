@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import budget
-from bot.decide import ending, report
+from bot.decide import ending, image, report
 from bot.decide.classes import response, weather
 from bot.decide.people import held, insisted
 from bot.decide.progress import attempt_slot, news, sweep_slot
@@ -18,6 +18,8 @@ from bot.model.text import Text
 
 GATES = {
     "failed-requests": Text("too many requests failed at {0}", "测点 {0} 的失败请求过多"),
+    "canary": Text("the sample of {0} is further below the baseline's score than chance allows",
+                   "{0} 的抽样得分低于基线，超出偶然范围"),
     "coverage": Text("the point {0} was not measured", "测点 {0} 未被测量"),
 }
 NOTHING_MEASURED = Text("The run ended without measuring anything.", "该运行结束时没有产生任何测量结果。")
@@ -28,6 +30,9 @@ def respond(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     who insists has it tried again, whatever it failed of."""
     if insisted(bump, run):
         return retry(bump, run)
+    wrong = image.decisive(run, judged)
+    if wrong:
+        return _stop(bump, run, Outcome.UNCERTAIN, Cause.NONE, None, why=image.why(bump, wrong))
     if passed(run):
         return _stop(bump, run, Outcome.FAILED, _failure_cause(run, Cause.UNREPAIRABLE), None, why=_gates(judged))
     newest = {(job.name, job.attempt) for job in failed_jobs(run)}

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from msgspec.structs import replace
 
 from bot.diagnose.logs import Limits, Opened, lines
+from bot.diagnose.reported import Listener
 from bot.diagnose.signatures import Matcher, Signature
 from bot.diagnose.stamps import Days, Stamp, earliest
 from bot.diagnose.timeline import Event, Log, Mark, Reader
@@ -42,14 +43,17 @@ _HANG = Text(
 )
 
 
-def triage(files: Iterable[tuple[str, BinaryIO]], signatures: Sequence[Signature], *, limits: Limits = Limits()) -> Triage:
-    """The first server-side error in some logs (archives are opened), its class and its known repair.
+def triage(files: Iterable[tuple[str, BinaryIO]], signatures: Sequence[Signature], *, limits: Limits = Limits(),
+           listener: Listener | None = None) -> Triage:
+    """The first server-side error in some logs (archives are opened), its class and its known repair. `listener` hears each
+    line too: unpacking is the dearest part, and is done once.
 
     Unknown: `first_error` is set, signature and class are None. No error: `first_error` is None. BadInput for archives
     that are broken or unpack beyond the limits.
     """
     opened, matcher = Opened(files, limits), Matcher(signatures, WORTH)
-    logs = [Reader(name, matcher).read(lines(stream)) for name, stream in opened]
+    hear = listener.over if listener else lambda name, read: read
+    logs = [Reader(name, matcher).read(hear(name, lines(stream))) for name, stream in opened]
     _date(logs)
     notes = list(opened.notes)
     cut = sum(log.cut for log in logs)

@@ -91,7 +91,9 @@ class Smoke(_Record, kw_only=True):
     is run, cheapest information first (`trim` is the lowest point and its eval in one run, where the guest trims itself);
     `arguments` end the generator command of a stage, or of a `repeat`, and may hold {concurrencies}; `label` asks for the
     smoke again. `command` names the input that holds the generator's command line, and `otherwise` the stages that take the
-    place of one whose `arguments` the guest's generator does not know.
+    place of one whose `arguments` the guest's generator does not know. `eval-sample` is how many questions of each eval are
+    asked first (100 find a score of 0.81 in place of 0.97 with probability 0.999), `eval-shuffled` whether the workflow can
+    draw them at random from the suite.
     """
 
     workflow: str = ""
@@ -103,7 +105,8 @@ class Smoke(_Record, kw_only=True):
     command: str = ""
     otherwise: dict[StageName, tuple[StageName, ...]] = {}
     label: str = ""
-    eval_sample: Annotated[int, Meta(ge=1)] = 50
+    eval_sample: Annotated[int, Meta(ge=1)] = 100
+    eval_shuffled: bool = False
 
 
 class Sweep(_Record, kw_only=True):
@@ -177,11 +180,17 @@ class Hardware(_Record, kw_only=True):
 
 
 class Artifacts(_Record, kw_only=True):
-    """Globs of artifact names: results, server logs, and which of both belong to an eval's job."""
+    """Globs of artifact names: results, server logs, and which of both belong to an eval's job.
+
+    `proof` is whose word counts for the image that ran: the server's, or the harness's where no log holds the server's.
+    """
 
     results: tuple[Text, ...] = ("*",)
     logs: tuple[Text, ...] = ("*logs*",)
     evals: tuple[Text, ...] = ("eval*",)
+    proof: Annotated[Literal["server", "harness"], Meta(description=(
+        "whose word counts for the image that ran: the server's own, as its logs say it; or the harness's, in fleets whose logs "
+        "are not uploaded or do not name a version"))] = "server"
 
 
 class RepairScope(_Record, kw_only=True):

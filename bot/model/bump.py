@@ -16,7 +16,7 @@ from bot.model.image import Candidate
 from bot.model.order import Order
 from bot.model.outcome import Cause, Outcome
 from bot.model.recipe import KeyChange, Point, Recipe, Scope, Site
-from bot.model.result import Accounting, Baseline, Reported, Row, Samples, Score, Verdict
+from bot.model.result import Accounting, Baseline, Proof, Reported, Row, Samples, Score, Verdict
 from bot.model.rules import Limits, Rules
 from bot.model.run import Run, Triage
 from bot.model.text import Text
@@ -88,6 +88,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     accounting: tuple[Accounting, ...] = ()
     samples: tuple[Samples, ...] = ()
     reported: tuple[Reported, ...] = ()
+    proofs: tuple[Proof, ...] = ()
     scores: tuple[Score, ...] = ()
     warnings: dict[str, int] = {}
     verdict: Verdict | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -83,6 +84,32 @@ class StageLine(Struct, frozen=True, kw_only=True):
     result: str
     run: int | None = None
     sample: int | None = None
+
+
+class ProofLine(Struct, frozen=True, kw_only=True):
+    """What ran at these points (short names), as `Proof` has it; `nodes` are told as the layout allows."""
+
+    points: tuple[str, ...]
+    state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
+    wanted: str = ""
+    ran: str = ""
+    why: str = ""
+    old: bool = False
+    cache: str = ""
+    nodes: tuple[str, ...] = ()
+
+
+class AgainLine(Struct, frozen=True, kw_only=True):
+    """Points worth measuring again for the same reason (`why`, a word of the glossary) and these metrics: how many more runs of
+    each would decide (None: none would), and what one run of all of them costs. `history`: how many runs behind the baseline
+    would, where its own few are what leaves the interval wide."""
+
+    points: tuple[str, ...]
+    why: str
+    metrics: tuple[str, ...] = ()
+    runs: int | None = None
+    gpu_hours: float | None = None
+    history: int | None = None
 
 
 class Regression(Struct, frozen=True, kw_only=True):

@@ -17,11 +17,16 @@ class Site(Struct, frozen=True, kw_only=True):
 
 
 class EvalSpec(Struct, frozen=True, kw_only=True):
-    """A gating eval; `limit` None is the whole task; the score must reach `threshold` (0..1)."""
+    """A gating eval; `limit` None is the whole task; the score must reach `threshold` (0..1).
+
+    `shuffled`: the questions up to the limit are drawn at random with a fixed seed, since a suite's first hundred may all
+    be of one kind. Else they are the suite's first.
+    """
 
     task: str
     threshold: float
     limit: int | None = None
+    shuffled: bool = False
 
 
 class Point(Struct, frozen=True, kw_only=True):

@@ -10,11 +10,13 @@ from msgspec import Struct
 from bot.model.bump import Update
 from bot.model.image import Resolved, Sight
 from bot.model.lines import (
+    AgainLine,
     AttemptLine,
     BaselineBlock,
     CommandLine,
     Failure,
     Follow,
+    ProofLine,
     Regression,
     RunLine,
     StageLine,
@@ -86,6 +88,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     passed: bool | None
     new: Resolved | None = None
     repair: str | None = None
+    proofs: tuple[ProofLine, ...] = ()
 
 
 class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
@@ -114,6 +117,8 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     reasons: tuple[str, ...]
     passed: bool | None
     regressions: tuple[Regression, ...] = ()
+    proofs: tuple[ProofLine, ...] = ()
+    again: tuple[AgainLine, ...] = ()
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -132,6 +137,7 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     successor: str | None = None
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
+    again: tuple[AgainLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):

@@ -20,7 +20,10 @@ class Cell(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked."""
+    """One measured value (CONTRACTS `row`). For an eval, metric is "eval", value a share 0..1, n the questions asked.
+
+    `repeat` counts (from 1) the repetitions that a load generator made of one point in one run; None where it made one.
+    """
 
     point: Cell
     metric: str
@@ -35,6 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     task: str | None = None
     correct: int | None = None
+    repeat: int | None = None
 
 
 class Accounting(Struct, frozen=True, kw_only=True):
@@ -80,9 +84,11 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 
 class Reported(Struct, frozen=True, kw_only=True):
-    """What a server said of itself: the version, commit or digest that really ran, and the file (and line) that says so.
+    """What a server said of itself, or its launcher of it: the version, commit, digest or image that really ran, and the file
+    (and line) that says so.
 
-    A concurrency of 0 speaks for every point of its job.
+    A concurrency of 0 speaks for every point of its job. `engine` is whose version it is where the wording tells, `role` the
+    kind of job (throughput, eval), `node` the host whose log it is. An image that ends with `.sqsh` is a squash file's name.
     """
 
     kind: Literal["version", "commit", "digest", "image"]
@@ -91,10 +97,58 @@ class Reported(Struct, frozen=True, kw_only=True):
     line: int | None = None
     concurrency: int = 0
     recipe: str = ""
+    engine: str = ""
+    role: str = ""
+    node: str = ""
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """Whether what served a point was the candidate's image.
+
+    `proven` by the server's own word; `claimed`: nothing can tell more than that the harness asked for it, and that must do;
+    `stale`: something else ran, `ran` says what, `old` whether it is the image before, `cache` the squash file it came from;
+    `conflicting`: some of its `nodes` (of `of`) ran something else; `unproven`: nobody said anything that tells, `why` is a
+    word of the glossary. `wanted` is what the candidate would have said.
+    """
+
+    state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
+    wanted: str = ""
+    ran: str = ""
+    why: str = ""
+    old: bool = False
+    cache: str = ""
+    nodes: tuple[str, ...] = ()
+    of: int = 0
+    role: str = ""
+    concurrency: int = 0
+    recipe: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether numbers measured here are the candidate's."""
+        return self.state in ("proven", "claimed")
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether something else is known to have run."""
+        return self.state in ("stale", "conflicting")
+
+
+class Reliability(Struct, frozen=True, kw_only=True):
+    """How many of a cluster's jobs ended well, over all attempts of one run; skipped ones are not counted."""
+
+    cluster: str
+    succeeded: int
+    total: int
 
 
 class Score(Struct, frozen=True, kw_only=True):
-    """One eval at one point against its gate. `baseline` None carries its reason in `missing`."""
+    """One eval at one point against its gate. `baseline` None carries its reason in `missing`; `interval` is the score's own
+    (Wilson, 95 %), None without a number of questions.
+
+    The gate and the baseline are two questions: a gate of 0.90 lets a true .90 pass every other time, and cannot see .9727
+    fall to .92.
+    """
 
     concurrency: int
     task: str
@@ -107,10 +161,19 @@ class Score(Struct, frozen=True, kw_only=True):
     missing: str | None = None
     samples: Samples | None = None
     recipe: str = ""
+    interval: tuple[float, float] | None = None
+
+    @property
+    def straddles(self) -> bool:
+        """Whether the threshold lies within the score's own interval, so that passing or failing is partly luck."""
+        return self.interval is not None and self.threshold is not None and self.interval[0] < self.threshold <= self.interval[1]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool."""
+    """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool.
+
+    `how` says how an eval was compared: `paired` question by question, `unpaired` as two shares, `pooled` over its points.
+    """
 
     metric: str
     point: Cell | None
@@ -124,16 +187,19 @@ class Finding(Struct, frozen=True, kw_only=True):
     void: bool = False
     reasons: tuple[str, ...] = ()
     recipe: str = ""
+    how: str | None = None
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
     """A point worth measuring again. `runs` is how many more runs of it would decide (None: not known, or none would);
-    `gpu_hours` what one of them costs."""
+    `gpu_hours` what one of them costs. Where the baseline's own few runs leave the interval wide, `why` names `history:...`:
+    `runs` decide then only with `history` runs behind the baseline, and alone are not worth their GPU-hours."""
 
     point: Cell
     why: str
     gpu_hours: float | None
     runs: int | None = None
+    history: int | None = None
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

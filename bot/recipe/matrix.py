@@ -97,7 +97,8 @@ def topology(row: Mapping[str, Any]) -> str:
     return " x ".join(f"{worker['num-worker']}{role}({_parallel(worker)})" for role, worker in workers.items())
 
 
-def smoke(found: Sequence[Point], *, sample: int, stages: Sequence[str] = ("evals", "lowest", "highest")) -> tuple[Point, ...]:
+def smoke(found: Sequence[Point], *, sample: int, shuffled: bool = False,
+          stages: Sequence[str] = ("evals", "lowest", "highest")) -> tuple[Point, ...]:
     """trim(sweep): a sample of every gating eval, the lowest concurrency of each topology, the highest, as staged.
 
     A green smoke on another eval than the sweep's proves nothing about the gate: the seed's ended so, after a sweep of
@@ -106,10 +107,17 @@ def smoke(found: Sequence[Point], *, sample: int, stages: Sequence[str] = ("eval
     picked: dict[str, Point] = {}
     for number, stage in enumerate(stages, start=1):
         for point in _STAGES[stage](found):
-            cut = point.eval and stage == "evals"
-            spec = msgspec.structs.replace(point.eval, limit=min(sample, point.eval.limit or sample)) if cut else point.eval
+            cut = stage == "evals"
+            spec = limited(point.eval, sample, shuffled=shuffled) if point.eval and cut else point.eval
             picked.setdefault(point.id, msgspec.structs.replace(point, stage=number, eval=spec))
     return tuple(picked.values())
+
+
+def limited(spec: EvalSpec, most: int, *, shuffled: bool) -> EvalSpec:
+    """The eval with at most so many questions; one that asks fewer stays as it is."""
+    if spec.limit is not None and spec.limit <= most:
+        return spec
+    return msgspec.structs.replace(spec, limit=most, shuffled=shuffled)
 
 
 def _evals(found: Sequence[Point]) -> list[Point]:

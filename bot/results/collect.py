@@ -7,45 +7,17 @@ BadInput, because leaving it out would make a broken point look like one that wa
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, BinaryIO, Literal, TypeVar, cast
+from collections.abc import Iterable
+from typing import Any, BinaryIO, cast
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from bot.errors import BadInput
-from bot.model.result import Accounting, Reported, Row, Samples
-from bot.results import agentic, aiperf_records, aiperf_summary, evalagg, fixedseq, lmeval, lmsamples, places, rowfile
-from bot.results.parsed import UNKNOWN, Context, Parsed, Parser
-
-HEAD = 65_536
-_ROUNDED = 5.1e-5
-PARSERS: tuple[Parser, ...] = tuple(
-    cast(Parser, module) for module in (agentic, fixedseq, evalagg, lmeval, lmsamples, aiperf_records, aiperf_summary, rowfile)
-)
-T = TypeVar("T", Accounting, Samples, Reported)
-
-
-class Skipped(Struct, frozen=True, kw_only=True):
-    name: str
-    why: Literal["not-a-result", "no-concurrency"]
-
-
-class Collected(Struct, frozen=True, kw_only=True):
-    """All that the files say, in an order that does not depend on theirs."""
-
-    rows: tuple[Row, ...] = ()
-    accounting: tuple[Accounting, ...] = ()
-    samples: tuple[Samples, ...] = ()
-    reported: tuple[Reported, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-
-
-def claim(head: bytes, name: str) -> Parser | None:
-    """The parser that reads this file; two that would are a fault of theirs, told as one."""
-    found = [parser for parser in PARSERS if parser.sniff(head, name)]
-    if len(found) > 1:
-        raise BadInput(f"read as {' and as '.join(parser.FORMAT for parser in found)}", "give one format a file", file=name)
-    return found[0] if found else None
+from bot.results import places, plausible
+from bot.results.claims import HEAD, claim
+from bot.results.join import Collected, Skipped, join
+from bot.results.metrics import Metrics
+from bot.results.parsed import Context, Parsed, Spread
 
 
 def collect(
@@ -55,34 +27,44 @@ def collect(
     run: int | None = None,
     attempt: int | None = None,
     head: str | None = None,
+    metrics: Metrics | None = None,
+    spread: Spread | None = None,
 ) -> Collected:
     """Reads `<artifact>/<path in it>` and its stream, pair by pair; each stream is read once, to its end.
 
     The same value told by two files (a row file and the list it was gathered into) counts once. Two different values
-    for one point, or a file that does not hold, raise BadInput and nothing is returned.
+    for one point, or a file that does not hold, raise BadInput and nothing is returned. With `metrics` the rows come in
+    canonical names and units, and a unit that does not belong to its metric is refused with the file that has it; with
+    `spread` a large file is read by several processes.
     """
-    context = Context(recipe=recipe, run=run, attempt=attempt, head=head)
-    parsed: list[tuple[str, Parsed]] = []
-    skipped: list[Skipped] = []
-    beside: dict[str, int] = {}
+    context = Context(recipe=recipe, run=run, attempt=attempt, head=head, spread=spread)
+    read: list[tuple[str, Parsed]] = []
+    told = places.Beside()
     images: dict[str, str] = {}
+    skipped: list[Skipped] = []
     for name, stream in files:
-        folder = name.rpartition("/")[0]
         start, whole = _peek(stream)
         if places.is_meta(name):
             meta = places.of_meta(whole, name)
-            told = meta.concurrency
-            images |= {folder: meta.image} if meta.image else {}
+            told.tell(name, meta.concurrency)
+            images |= {places.folder(name): meta.image} if meta.image else {}
         elif parser := claim(start, name):
-            made = parser.parse(whole, name, context)
-            parsed.append((name, made))
-            told = made.concurrency
+            made = _canonical(parser.parse(whole, name, context), name, metrics)
+            plausible.check(made.rows, name)
+            told.tell(name, made.concurrency, client=made.client)
+            read.append((name, made))
         else:
             skipped.append(Skipped(name=name, why="not-a-result"))
-            continue
-        if told is not None:
-            beside[folder] = told
-    return _join([(name, _proven(made, images.get(name.rpartition("/")[0]))) for name, made in parsed], beside, skipped)
+    return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in read], told, skipped)
+
+
+def _canonical(made: Parsed, name: str, metrics: Metrics | None) -> Parsed:
+    if metrics is None:
+        return made
+    try:
+        return structs.replace(made, rows=tuple(metrics.canonical(row) for row in made.rows))
+    except BadInput as error:
+        raise BadInput(error.reason.removeprefix(f"{error.key}:").strip(), error.hint, file=name, key=error.key) from None
 
 
 def _proven(made: Parsed, image: str | None) -> Parsed:
@@ -90,101 +72,6 @@ def _proven(made: Parsed, image: str | None) -> Parsed:
     if image is None:
         return made
     return structs.replace(made, rows=tuple(structs.replace(row, image=row.image or image) for row in made.rows))
-
-
-def _join(parsed: Sequence[tuple[str, Parsed]], beside: Mapping[str, int], skipped: list[Skipped]) -> Collected:
-    rows: dict[Any, tuple[Row, str]] = {}
-    accounting: dict[int, Accounting] = {}
-    samples: dict[tuple[int, str], tuple[Samples, str]] = {}
-    aggregated = {row.point.concurrency for _, made in parsed if not made.raw for row in made.rows if row.metric != "eval"}
-    for name, made in sorted(parsed, key=lambda pair: pair[0]):
-        conc = places.resolve(name, beside)
-        if conc is None and _unplaced(made):
-            skipped.append(Skipped(name=name, why="no-concurrency"))
-            continue
-        for row in () if made.raw and conc in aggregated else made.rows:
-            _add_row(rows, _placed_row(row, conc), name)
-        for counted in made.accounting:
-            counted = _placed(counted, conc)
-            known = accounting.get(counted.concurrency)
-            if known is None or known.conversations is None:
-                accounting[counted.concurrency] = counted
-        for answers in made.samples:
-            answers = _placed(answers, conc)
-            known_answers = samples.setdefault((answers.concurrency, answers.task), (answers, name))
-            if known_answers[0] != answers:
-                raise BadInput(
-                    f"{answers.task} at concurrency {answers.concurrency} was answered twice, differently",
-                    f"the other is {known_answers[1]}; give one attempt",
-                    file=name,
-                )
-    return Collected(
-        rows=tuple(sorted((row for row, _ in rows.values()), key=row_order)),
-        accounting=tuple(accounting[conc] for conc in sorted(accounting)),
-        samples=tuple(samples[key][0] for key in sorted(samples)),
-        reported=tuple(_placed(told, places.resolve(name, beside)) for name, made in parsed for told in made.reported),
-        skipped=tuple(sorted(skipped, key=lambda entry: entry.name)),
-    )
-
-
-def row_order(row: Row) -> tuple[Any, ...]:
-    """An order of rows that depends on nothing but them."""
-    point = row.point
-    return (
-        point.recipe,
-        point.workload or "",
-        point.topology or "",
-        point.concurrency,
-        row.metric,
-        row.task or "",
-        row.stat or "",
-        point.fingerprint or "",
-        row.run or 0,
-        row.attempt or 0,
-        row.value,
-    )
-
-
-def _add_row(rows: dict[Any, tuple[Row, str]], row: Row, name: str) -> None:
-    point = row.point
-    key = (
-        point.recipe,
-        point.workload,
-        point.topology,
-        point.concurrency,
-        row.metric,
-        row.task,
-        row.stat,
-        row.run,
-        row.attempt,
-    )
-    known = rows.get(key)
-    if known is None:
-        rows[key] = (row, name)
-    elif abs(known[0].value - row.value) > _ROUNDED * max(1.0, abs(row.value)):
-        what = row.task or row.metric
-        raise BadInput(
-            f"{what} at concurrency {point.concurrency} is {row.value:g} here and {known[0].value:g} in {known[1]}",
-            "give the files of one attempt",
-            file=name,
-        )
-    elif len(repr(row.value)) > len(repr(known[0].value)):
-        rows[key] = (row, name)
-
-
-def _unplaced(made: Parsed) -> bool:
-    told = [row.point.concurrency for row in made.rows] + [part.concurrency for part in (*made.accounting, *made.samples)]
-    return UNKNOWN in told
-
-
-def _placed_row(row: Row, conc: int | None) -> Row:
-    if row.point.concurrency != UNKNOWN or conc is None:
-        return row
-    return structs.replace(row, point=structs.replace(row.point, concurrency=conc))
-
-
-def _placed(part: T, conc: int | None) -> T:
-    return structs.replace(part, concurrency=conc) if part.concurrency == UNKNOWN and conc is not None else part
 
 
 def _peek(stream: BinaryIO) -> tuple[bytes, BinaryIO]:

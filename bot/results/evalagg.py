@@ -56,19 +56,5 @@ def _scores(row: Mapping[str, Any], point: Cell, task: str, name: str, key: str,
     made = []
     for stat, value, field in found:
         share = number(value, name, f"{key}.{field}", most=1.0)
-        made.append(
-            Row(
-                point=point,
-                metric="eval",
-                stat=stat,
-                value=share,
-                unit="share",
-                n=n,
-                task=task,
-                run=context.run,
-                attempt=context.attempt,
-                head=context.head,
-                correct=correct_of(share, n),
-            )
-        )
+        made.append(context.row(point, "eval", share, "share", stat=stat, n=n, task=task, correct=correct_of(share, n)))
     return made

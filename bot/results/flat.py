@@ -23,6 +23,9 @@ PLAIN = {
     "input_tput_tps": ("input_tput", "tok/s"),
     "mean_qps": ("request_tput", "req/s"),
     "num_requests_successful": ("profiled_requests", "requests"),
+    "mean_input_tokens": ("input_tokens", "tokens"),
+    "mean_output_tokens_actual": ("output_tokens", "tokens"),
+    "duration_seconds": ("duration", "s"),
     "server_gpu_cache_hit_rate": ("gpu_cache_hit_rate", "share"),
     "server_cpu_cache_hit_rate": ("cpu_cache_hit_rate", "share"),
     "server_external_cache_hit_rate": ("external_cache_hit_rate", "share"),
@@ -42,19 +45,8 @@ def rows(
             continue
         metric, stat, unit = meaning
         most = 1.0 if unit == "share" else float("inf")
-        made.append(
-            Row(
-                point=point,
-                metric=metric,
-                stat=stat,
-                unit=unit,
-                run=context.run,
-                attempt=context.attempt,
-                head=context.head,
-                image=image,
-                value=number(value, name, f"{key}.{written}".lstrip("."), most=most),
-            )
-        )
+        checked = number(value, name, f"{key}.{written}".lstrip("."), most=most)
+        made.append(context.row(point, metric, checked, unit, stat=stat, image=image))
     return tuple(made)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Row
 from bot.results import flat
-from bot.results.parsed import Context, Parsed, elements
+from bot.results.parsed import Context, Parsed, at, elements
 from bot.results.read import count, mapping, number, optional, text
 from bot.results.topology import topology, workload
 
@@ -32,6 +32,9 @@ _FIELDS: tuple[tuple[str, str | None, str, tuple[str, ...]], ...] = (
         for metric in ("gpu_cache_hit_rate", "cpu_cache_hit_rate", "external_cache_hit_rate")
     ),
     ("profiled_requests", None, "requests", ("num_requests_successful",)),
+    ("input_tokens", "mean", "tokens", ("request_metrics", "tokens", "input", "mean")),
+    ("output_tokens", "mean", "tokens", ("request_metrics", "tokens", "output_actual", "mean")),
+    ("duration", None, "s", ("request_metrics", "throughput", "duration_seconds")),
 )
 
 
@@ -56,7 +59,7 @@ def parse_elements(value: Any, name: str, context: Context) -> Parsed:
 def _point(row: Mapping[str, Any], name: str, key: str, context: Context) -> Cell:
     return Cell(
         recipe=context.recipe,
-        concurrency=count(row.get("conc"), name, _at(key, "conc"), least=1),
+        concurrency=count(row.get("conc"), name, at(key, "conc"), least=1),
         workload=workload(row),
         topology=topology(row),
         fingerprint=_told(row, "recipe_fingerprint", name, key),
@@ -65,19 +68,19 @@ def _point(row: Mapping[str, Any], name: str, key: str, context: Context) -> Cel
 
 def _fixed(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Context) -> tuple[Row, ...]:
     if row.get("tput_per_gpu") is None:
-        raise BadInput("no throughput in this row", "the run is incomplete", file=name, key=_at(key, "tput_per_gpu"))
+        raise BadInput("no throughput in this row", "the run is incomplete", file=name, key=at(key, "tput_per_gpu"))
     return flat.rows(row, point=point, image=_told(row, "image", name, key), context=context, name=name, key=key)
 
 
 def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Context) -> tuple[Row, ...]:
-    measured = mapping(row["request_metrics"], name, _at(key, "request_metrics"))
-    profiled = count(row.get("num_requests_successful"), name, _at(key, "num_requests_successful"))
+    measured = mapping(row["request_metrics"], name, at(key, "request_metrics"))
+    profiled = count(row.get("num_requests_successful"), name, at(key, "num_requests_successful"))
     if profiled and optional(measured, "throughput", "per_gpu", "total_tput_tps") is None:
         raise BadInput(
             "no throughput in this row",
             "the run is incomplete",
             file=name,
-            key=_at(key, "request_metrics.throughput.per_gpu.total_tput_tps"),
+            key=at(key, "request_metrics.throughput.per_gpu.total_tput_tps"),
         )
     image = _told(row, "image", name, key)
     made = []
@@ -85,11 +88,8 @@ def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: 
         value = optional(row, *where)
         if value is None:
             continue
-        checked = number(value, name, _at(key, ".".join(where)), most=1.0 if unit == "share" else math.inf)
-        made.append(
-            Row(point=point, metric=metric, stat=stat, unit=unit, n=profiled, run=context.run, attempt=context.attempt,
-                head=context.head, image=image, value=checked)
-        )  # fmt: skip
+        checked = number(value, name, at(key, ".".join(where)), most=1.0 if unit == "share" else math.inf)
+        made.append(context.row(point, metric, checked, unit, stat=stat, n=profiled, image=image))
     return tuple(made)
 
 
@@ -102,7 +102,7 @@ def _accounting(row: Mapping[str, Any], point: Cell, name: str, key: str) -> Acc
     made = row.get("request_accounting")
     if made is None:
         return None
-    where = _at(key, "request_accounting")
+    where = at(key, "request_accounting")
     made = mapping(made, name, where)
     needed = ("records_total", "records_profiled", "records_warmup_dropped", "records_error_dropped")
     if any(made.get(part) is None for part in needed):
@@ -114,8 +114,4 @@ def _accounting(row: Mapping[str, Any], point: Cell, name: str, key: str) -> Acc
 
 
 def _told(row: Mapping[str, Any], field: str, name: str, key: str) -> str | None:
-    return text(row[field], name, _at(key, field)) if row.get(field) else None
-
-
-def _at(key: str, inner: str) -> str:
-    return f"{key}.{inner}".lstrip(".")
+    return text(row[field], name, at(key, field)) if row.get(field) else None

@@ -6,6 +6,8 @@ answers stopped before their `#### N` line, the rest were as good as ever, and t
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from statistics import median
@@ -15,25 +17,35 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.model.result import Samples
-from bot.results.parsed import UNKNOWN, Context, Parsed, has
+from bot.results.lmeval import stats
+from bot.results.parsed import UNKNOWN, Context, Parsed, Tally, any_of, has
 from bot.results.read import count, number, records, text
 
 FORMAT = "lm-eval-samples"
 STRICT = "strict-match"
+MOST_TOLD_APART = 200_000
+"""A `doc_id` beyond this names no question of a suite, and a letter a question would no longer be small."""
 _NO_ANSWER = "[invalid]"
 _FINAL = re.compile(r"####\s*\$?-?[0-9.,]*[0-9]")
 _TASK = re.compile(r"samples?_(?P<task>.+?)(?:_\d{4}-\d{2}-\d{2}.*?)?(?:_conc\d+)?\.jsonl$")
 
 
 class _Answer(Struct, frozen=True):
-    correct: bool
+    scores: dict[str, float]
     cut: bool
     length: int
+    mark: str
+
+    @property
+    def correct(self) -> bool:
+        """By the first metric that the line names."""
+        return next(iter(self.scores.values())) >= 1.0
 
 
 def sniff(head: bytes, name: str) -> bool:
-    first = head.lstrip().split(b"\n", 1)[0]
-    return first[:1] == b"{" and has(first, "doc_id", "resps") and (has(first, "filter") or has(first, "filtered_resps"))
+    first, more, _ = head.lstrip().partition(b"\n")
+    told = any_of(first, "filter", "filtered_resps") and has(first, "resps")
+    return first[:1] == b"{" and has(first, "doc_id") and (told or not more and any_of(first, "target", "arguments", "doc"))
 
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
@@ -53,30 +65,65 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
         answers[filtered][doc] = _answer(record, name, line)
     if not answers:
         raise BadInput("no answers", "the eval did not finish", file=name)
-    chosen = answers.get(STRICT) or answers[min(answers)]
-    return Parsed(samples=(_count(tuple(chosen.values()), name),))
-
-
-def _count(answers: tuple[_Answer, ...], name: str) -> Samples:
-    correct = sum(answer.correct for answer in answers)
-    cut = sum(answer.cut and not answer.correct for answer in answers)
+    _same_questions(answers, name)
     found = _TASK.search(name.rsplit("/", 1)[-1])
+    task = found["task"] if found else ""
+    chosen = answers.get(STRICT) or answers[min(answers)]
+    return Parsed(samples=(_count(chosen, task),),
+                  tallies=tuple(tally for filtered in sorted(answers) for tally in _tallies(answers[filtered], filtered, task)))
+
+
+def _same_questions(answers: Mapping[str, Mapping[int, _Answer]], name: str) -> None:
+    """Every filter is laid over the same answers; one that lacks some was cut off while it was written."""
+    first = min(answers)
+    for filtered, told in sorted(answers.items()):
+        if told.keys() != answers[first].keys():
+            raise BadInput(f"{len(told)} answers under {filtered}, {len(answers[first])} under {first}",
+                           "the file is incomplete; run the eval again", file=name, key="filter")
+
+
+def _count(answers: Mapping[int, _Answer], task: str) -> Samples:
+    told = list(answers.values())
+    correct = sum(answer.correct for answer in told)
+    cut = sum(answer.cut and not answer.correct for answer in told)
+    marks, prints = _apart(answers)
     return Samples(
         concurrency=UNKNOWN,
-        task=found["task"] if found else "",
-        n=len(answers),
+        task=task,
+        n=len(told),
         correct=correct,
         cut=cut,
-        wrong=len(answers) - correct - cut,
-        median_length=float(median(answer.length for answer in answers)),
+        wrong=len(told) - correct - cut,
+        median_length=float(median(answer.length for answer in told)),
+        marks=marks,
+        prints=prints,
     )
+
+
+def _apart(answers: Mapping[int, _Answer]) -> tuple[str, str]:
+    """A letter and a print a question, by its place in the suite; nothing where a question cannot be known again."""
+    last = max(answers)
+    if last >= MOST_TOLD_APART or not all(answer.mark for answer in answers.values()):
+        return "", ""
+    marks, prints = ["-"] * (last + 1), ["----"] * (last + 1)
+    for doc, answer in answers.items():
+        marks[doc] = "r" if answer.correct else "c" if answer.cut else "w"
+        prints[doc] = answer.mark
+    return "".join(marks), "".join(prints)
+
+
+def _tallies(answers: Mapping[int, _Answer], filtered: str, task: str) -> list[Tally]:
+    named = set.intersection(*(set(answer.scores) for answer in answers.values()))
+    means = {metric: sum(answer.scores[metric] for answer in answers.values()) / len(answers) for metric in named}
+    return [Tally(task=task, stat=stat, n=len(answers), share=means[metric])
+            for metric, stat in stats(sorted(named), filtered).items()]
 
 
 def _answer(record: Mapping[str, Any], name: str, line: int) -> _Answer:
     response = _first(record.get("resps"))
     if not isinstance(response, str):
         raise BadInput("no answer text", "resps holds a list of answers", file=name, line=line, key="resps")
-    return _Answer(correct=_score(record, name, line) >= 1.0, cut=_cut(record, response), length=len(response))
+    return _Answer(scores=_scores(record, name, line), cut=_cut(record, response), length=len(response), mark=_print(record))
 
 
 def _cut(record: Mapping[str, Any], response: str) -> bool:
@@ -86,12 +133,24 @@ def _cut(record: Mapping[str, Any], response: str) -> bool:
     return _first(record.get("filtered_resps")) in (None, "", _NO_ANSWER)
 
 
-def _score(record: Mapping[str, Any], name: str, line: int) -> float:
+def _scores(record: Mapping[str, Any], name: str, line: int) -> dict[str, float]:
     named = record.get("metrics")
-    for metric in named if isinstance(named, list) and named else ["exact_match"]:
-        if isinstance(metric, str) and record.get(metric) is not None:
-            return number(record[metric], name, metric, line=line, most=1.0)
-    raise BadInput("no score", "each line carries the metric it names", file=name, line=line, key="metrics")
+    told = {metric: number(record[metric], name, metric, line=line, most=1.0)
+            for metric in (named if isinstance(named, list) and named else ["exact_match"])
+            if isinstance(metric, str) and record.get(metric) is not None}
+    if not told:
+        raise BadInput("no score", "each line carries the metric it names", file=name, line=line, key="metrics")
+    return told
+
+
+def _print(record: Mapping[str, Any]) -> str:
+    """Four hexadecimal digits of the question's own hash, which lm-eval writes; else of the question itself."""
+    told = record.get("doc_hash")
+    if isinstance(told, str) and re.fullmatch(r"[0-9a-f]{8,}", told):
+        return told[:4]
+    if record.get("doc") is None:
+        return ""
+    return hashlib.sha256(json.dumps(record["doc"], sort_keys=True).encode()).hexdigest()[:4]
 
 
 def _first(value: Any) -> Any:

@@ -25,6 +25,17 @@ _SUFFIXED = re.compile(rf"(?P<name>[a-z0-9_]+?)_{_STAT}(?:_(?P<unit>s|ms))?")
 _BARE = re.compile(r"(?P<name>[a-z0-9_]+?)(?:_(?P<unit>s|ms))?")
 
 
+class Floor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Noise that pairs of runs have shown for one statistic or kind of workload, with how many pairs and where they are from."""
+
+    sigma: float
+    tau: float
+    pairs: int
+    source: str
+    stat: str | None = None
+    workload: str | None = None
+
+
 class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One entry of metrics.yaml; the file's head says what each key means."""
 
@@ -39,8 +50,10 @@ class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     margin: float | None = None
     sigma: float | None = None
     tau: float | None = None
+    floors: tuple[Floor, ...] = ()
     primary: str | None = None
     rank: int = 0
+    judged: bool = False
     spellings: tuple[str, ...] = ()
 
     @property

@@ -7,7 +7,7 @@ been mistaken for a whole one before.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from bot.errors import BadInput
@@ -15,6 +15,7 @@ from bot.strict import json_value
 
 MAX_DOCUMENT = 64_000_000
 MAX_LINE = 8_000_000
+MAX_COUNT = 10**15
 
 
 def document(stream: BinaryIO, name: str) -> Any:
@@ -25,15 +26,20 @@ def document(stream: BinaryIO, name: str) -> Any:
     return json_value(_text(data, name, None), file=name)
 
 
-def records(stream: BinaryIO, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON-lines file with the line each stands on (from 1); blank lines are passed over."""
+def records(stream: BinaryIO, name: str, *, most: int = MAX_LINE,
+            mend: Callable[[str], str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON-lines file with the line each stands on (from 1); blank lines are passed over.
+
+    `most` bytes a line; `mend` makes JSON of a line whose writer is known to write something else.
+    """
     number = 0
-    while raw := stream.readline(MAX_LINE + 1):
+    while raw := stream.readline(most + 1):
         number += 1
-        if len(raw) > MAX_LINE:
-            raise BadInput(f"a line of more than {MAX_LINE} bytes", "it is no result record", file=name, line=number)
+        if len(raw) > most:
+            raise BadInput(f"a line of more than {most} bytes", "it is no result record", file=name, line=number)
         text = _text(raw, name, number).strip()
         if text:
+            text = mend(text) if mend else text
             yield number, mapping(_line(text, name, number), name, "", line=number)
 
 
@@ -60,7 +66,7 @@ def number(value: Any, name: str, key: str, *, line: int | None = None, most: fl
 def count(value: Any, name: str, key: str, *, line: int | None = None, least: int = 0) -> int:
     """A whole number from `least` up, also when written as 3.0."""
     made = number(value, name, key, line=line)
-    if made != int(made) or made < least:
+    if made > MAX_COUNT or made != int(made) or made < least:
         raise BadInput(f"{value} is not a whole number from {least} up", "correct it", file=name, line=line, key=key)
     return int(made)
 

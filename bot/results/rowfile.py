@@ -16,6 +16,7 @@ from bot.results.parsed import Context, Parsed, elements, has
 from bot.results.read import count, document, mapping, number, records
 
 FORMAT = "rows"
+_PERCENT = ("%", "percent", "pp", "points")
 
 
 def sniff(head: bytes, name: str) -> bool:
@@ -27,11 +28,11 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
     seen: set[tuple[Any, ...]] = set()
     for key, line, item in _items(stream, name):
         row = _row(mapping(item, name, key, line=line), name, key, line, context)
-        known = (row.point, row.metric, row.stat, row.task, row.run, row.attempt)
+        known = (row.point, row.metric, row.stat, row.task, row.run, row.attempt, row.repeat)
         if known in seen:
             raise BadInput(
                 f"{row.task or row.metric} at concurrency {row.point.concurrency} stands twice",
-                "keep one, or name their runs",
+                "keep one, or name their runs or repeats",
                 file=name,
                 line=line,
                 key=key,
@@ -60,7 +61,7 @@ def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context
         field: value for field, value in mapping(told.get("point"), name, f"{key}.point", line=line).items() if value is not None
     }
     told["point"] = {"recipe": context.recipe, **point}
-    told.setdefault("unit", "share" if told.get("metric") == "eval" else "")
+    told["unit"] = told.get("unit") or ("share" if told.get("metric") == "eval" else "")
     try:
         row = msgspec.convert(told, Row, strict=True)
     except msgspec.ValidationError as error:
@@ -68,9 +69,11 @@ def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context
         raise BadInput(reason, "correct the row", file=name, line=line, key=f"{key}{place.rstrip('`')}".lstrip(".")) from None
     number(row.value, name, f"{key}.value", line=line, most=1.0 if row.metric == "eval" else float("inf"))
     count(row.point.concurrency, name, f"{key}.point.concurrency", line=line, least=1)
-    for field, value in (("n", row.n), ("correct", row.correct)):
+    for field, value in (("n", row.n), ("correct", row.correct), ("repeat", row.repeat)):
         if value is not None:
             count(value, name, f"{key}.{field}", line=line)
     if row.correct is not None and row.correct > (row.n or 0):
         raise BadInput(f"{row.correct} right of {row.n} asked", "correct the counts", file=name, line=line, key=f"{key}.correct")
+    if row.metric == "eval" and row.unit in _PERCENT:
+        raise BadInput(f"a score in {row.unit}", "give a share of 1, unit `share`", file=name, line=line, key=f"{key}.unit")
     return row

@@ -1,6 +1,7 @@
-"""Evals against the baseline's: two shares with their n, compared by Newcombe's interval. The gate is another question.
+"""Evals against the baseline's: question by question where both sides kept them, else two shares with their n.
 
-A gate at 0.90 with 1319 questions cannot see a fall from 0.973 to 0.92; and a score below it may be no fall at all.
+The gate is another question: one at 0.90 with 1319 questions cannot see a fall from 0.973 to 0.92, and a score below it may
+be no fall at all. Neutral must be shown, by what the questions carry and no further.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from bot.model.result import Finding, Judgement, Row
+from bot.model.result import Finding, Judgement, Row, Samples
+from bot.verdict.paired import Paired, paired, samples_of
 from bot.verdict.pairs import identity, order
-from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, newcombe
+from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, homogeneous, newcombe, newcombe_paired
 
 MARGIN = 0.02
 QUESTIONS = 20
 """Fewer carry no verdict: one right answer of two says that the share lies between 0.09 and 0.91. They can still gate."""
+SAME_SUITE = 0.01
+"""Questions asked may differ by this share and still be the suite."""
+AGREE = 0.05
+"""Scores at several concurrencies whose spread has at least this p have one cause, and are looked at as one."""
 STATS = {
     "em_strict": "strict",
     "strict-match": "strict",
@@ -34,20 +40,36 @@ def normal(row: Row) -> Row:
     return structs.replace(row, task=task or None, stat=STATS.get(stat or "strict", stat or "strict"))
 
 
-def findings(new: Sequence[Row], baseline: Sequence[Row], margin: float = MARGIN) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """A finding for each eval with a comparable baseline; for the others a reason, because nothing can be found."""
-    theirs = [normal(row) for row in baseline if row.metric == "eval"]
+def findings(
+    new: Sequence[Row],
+    baseline: Sequence[Row],
+    margin: float = MARGIN,
+    samples: Sequence[Samples] = (),
+    baseline_samples: Sequence[Samples] = (),
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """A finding for each eval with a comparable baseline, and one for all points of a task that agree; for the others a
+    reason, because nothing can be found. So too for a suite that was published and is not measured any more."""
+    theirs = [normal(row) for row in baseline if row.metric == "eval" and math.isfinite(row.value)]
+    mine = sorted((normal(row) for row in new if row.metric == "eval" and math.isfinite(row.value)), key=_order)
     made: list[Finding] = []
+    compared: dict[tuple[str, str, str], list[tuple[Row, Row]]] = {}
     reasons: list[str] = []
-    for row in sorted((normal(row) for row in new if row.metric == "eval"), key=_order):
+    for row in mine:
         old = nearest(row, theirs)
+        named = f":{row.task}" if row.task else ""
         if old is None:
-            reasons.append(f"eval-not-comparable:{row.task}" if row.task else "eval-not-comparable")
+            reasons.append(f"eval-not-comparable{named}")
         elif min(row.n or QUESTIONS, old.n or QUESTIONS) < QUESTIONS:
-            reasons.append(f"too-few-points:{row.task}" if row.task else "too-few-points")
+            reasons.append(f"too-few-points{named}")
         else:
-            made.append(_finding(row, old, margin))
-    return tuple(made), tuple(dict.fromkeys(reasons))
+            both = paired(samples_of(row, samples), samples_of(old, baseline_samples)) if row.stat == "strict" else None
+            made.append(_finding(row, old, margin, both))
+            compared.setdefault((row.point.recipe, row.task or "", row.stat or ""), []).append((row, old))
+    asked = {row.task for row in mine}
+    gone = sorted({old.task for old in theirs if old.task and old.task not in asked}) if mine else []
+    reasons += [f"eval-not-comparable:{task}" for task in gone]
+    pooled = [found for _, found in sorted(compared.items()) for found in _together(found, margin)]
+    return (*made, *pooled), tuple(dict.fromkeys(reasons))
 
 
 def nearest(row: Row, baseline: Sequence[Row]) -> Row | None:
@@ -69,26 +91,62 @@ def nearest(row: Row, baseline: Sequence[Row]) -> Row | None:
     )
 
 
-def _finding(row: Row, old: Row, margin: float) -> Finding:
+def _finding(row: Row, old: Row, margin: float, both: Paired | None) -> Finding:
     mine, theirs = counts(row), counts(old)
-    difference = row.value - old.value
     interval, finding, reasons = None, "inconclusive", ("noise-unknown",)
-    if mine and theirs:
-        interval = newcombe(mine, theirs)
-        finding = judgement(mine, theirs, margin)
+    if both:
+        interval, finding = newcombe_paired(*both), judgement_paired(both, margin)
         reasons = ("wide-interval",) if finding == "inconclusive" else ()
+    elif mine and theirs:
+        interval, finding = newcombe(mine, theirs), judgement(mine, theirs, margin)
+        reasons = ("wide-interval",) if finding == "inconclusive" else ()
+        if finding in ("neutral", "improved") and abs(mine[1] - theirs[1]) > SAME_SUITE * max(mine[1], theirs[1]):
+            finding, reasons = "inconclusive", (f"eval-not-comparable:{row.task}" if row.task else "eval-not-comparable",)
     return Finding(
         metric="eval",
         point=identity(row.point),
         baseline=old.value,
         new=row.value,
-        delta=difference,
+        delta=row.value - old.value,
         unit="share",
         finding=finding,
         interval=interval,
         n=row.n,
         reasons=reasons,
+        how="paired" if both else "unpaired" if interval else None,
     )
+
+
+def _together(compared: Sequence[tuple[Row, Row]], margin: float) -> list[Finding]:
+    """One look at a task over all its points, where they agree: three points with one score have one cause, and it is not
+    concurrency. A published score that several points were compared with counts once."""
+    mine = [counted for row, _ in compared if (counted := counts(row))]
+    theirs = [counted for old in dict.fromkeys(old for _, old in compared) if (counted := counts(old))]
+    if len(mine) < 2 or not theirs or homogeneous(mine) < AGREE or homogeneous(theirs) < AGREE:
+        return []
+    one, other = _summed(mine), _summed(theirs)
+    finding = judgement(one, other, margin)
+    share, share_old = one[0] / one[1], other[0] / other[1]
+    return [
+        Finding(metric="eval", point=None, baseline=share_old, new=share, delta=share - share_old, unit="share",
+                finding=finding, interval=newcombe(one, other), n=one[1], how="pooled", recipe=compared[0][0].point.recipe,
+                reasons=("wide-interval",) if finding == "inconclusive" else ())
+    ]  # fmt: skip
+
+
+def _summed(counted: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return sum(right for right, _ in counted), sum(of for _, of in counted)
+
+
+def judgement_paired(both: Paired, margin: float) -> Judgement:
+    """The same rule on the same questions: what both images answered alike says nothing, and its noise is gone."""
+    difference = (both.only_new - both.only_old) / both.n
+    low, high = newcombe_paired(*both, Z_FAMILY)
+    if difference <= -margin and high < 0:
+        return "regressed"
+    if difference >= margin and low > 0:
+        return "improved"
+    return "neutral" if newcombe_paired(*both, Z_ONE_SIDED)[0] > -margin else "inconclusive"
 
 
 def judgement(mine: tuple[int, int], theirs: tuple[int, int], margin: float) -> Judgement:
@@ -104,7 +162,7 @@ def judgement(mine: tuple[int, int], theirs: tuple[int, int], margin: float) -> 
 
 def counts(row: Row) -> tuple[int, int] | None:
     """(right, asked); the nearest whole number where only the share is known; None without n."""
-    if not row.n:
+    if not row.n or row.n < 1:
         return None
     correct = row.correct if row.correct is not None else math.floor(row.value * row.n + 0.5)
     return min(max(correct, 0), row.n), row.n

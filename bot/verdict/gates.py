@@ -87,16 +87,8 @@ def _score(row: Row, threshold: float | None, baseline: Sequence[Row], answered:
         missing=missing,
         samples=answered.get((row.point.recipe, *key)) or answered.get(("", *key)),
         recipe=row.point.recipe,
+        interval=wilson(*counted) if (counted := counts(row)) else None,
     )
-
-
-def straddles(row: Row, threshold: float) -> bool | None:
-    """Whether the score's own 95 % interval holds the threshold, so that passing is partly luck; None without n."""
-    counted = counts(row)
-    if counted is None:
-        return None
-    low, high = wilson(*counted)
-    return low < threshold <= high
 
 
 def failed_requests(

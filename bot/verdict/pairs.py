@@ -6,7 +6,9 @@ fingerprint never decides here: it contains the image, so a candidate's differs 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from statistics import median
 
 from msgspec import Struct, structs
@@ -14,13 +16,20 @@ from msgspec import Struct, structs
 from bot.errors import BadInput
 from bot.model.result import Cell, Row
 from bot.results.metrics import Metrics
+from bot.verdict.words import BLOCKING, word
 
 Key = tuple[str, str | None]
 """A metric and its statistic."""
+Index = Mapping[Key, Mapping[Cell, Sequence[Row]]]
+"""Rows by metric, statistic and point."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
-    """One metric at one point: the baseline's median over `history` runs, the new values, the repeat's, and flags."""
+    """One metric at one point: the baseline's median over `history` runs, the new values, the repeat's, and flags.
+
+    A measurement with a flag that questions it (a cold run, an image that is not proven) is left out where there is
+    another; where there is none it stands here with its flag.
+    """
 
     point: Cell
     base: float
@@ -30,7 +39,12 @@ class Pair(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     n: int | None = None
 
+    @property
+    def blocked(self) -> bool:
+        return any(word(flag) in BLOCKING for flag in self.flags)
 
+
+@lru_cache(maxsize=4096)
 def identity(point: Cell) -> Cell:
     """The cell without its fingerprint, which no two images share."""
     return structs.replace(point, fingerprint=None)
@@ -41,29 +55,51 @@ def order(point: Cell) -> tuple[str, str, str, int]:
     return point.recipe, point.workload or "", point.topology or "", point.concurrency
 
 
+def named(point: Cell) -> str:
+    """A point in words, for a message: what it has of recipe, topology, workload, and its concurrency."""
+    return " ".join(part for part in (point.recipe, point.topology, point.workload, f"concurrency {point.concurrency}") if part)
+
+
 def canonical(rows: Iterable[Row], metrics: Metrics) -> tuple[Row, ...]:
-    """Rows in one spelling and one order, so that the order in which files were given changes nothing."""
-    made = [metrics.canonical(row) for row in rows]
-    return tuple(
-        sorted(
-            made,
-            key=lambda row: (
-                order(row.point),
-                row.metric,
-                row.task or "",
-                row.stat or "",
-                row.run or 0,
-                row.attempt or 0,
-                row.value,
-            ),
-        )
-    )
+    """Rows in one spelling and one order, so that the order in which files were given changes nothing. A value that is no
+    number is no measurement, and left out.
+
+    Raises BadInput for a unit that is not the metric's.
+    """
+    known: dict[tuple[str, str | None, str], Row] = {}
+    return tuple(sorted((_spelled(row, metrics, known) for row in rows if math.isfinite(row.value)), key=_rank))
+
+
+def _spelled(row: Row, metrics: Metrics, known: dict[tuple[str, str | None, str], Row]) -> Row:
+    if row.metric == "eval":
+        return row
+    key = row.metric, row.stat, row.unit
+    told = known.get(key)
+    if told is None:
+        told = known[key] = metrics.canonical(structs.replace(row, value=1.0))
+    if (told.metric, told.stat, told.unit, told.value) == (*key, 1.0):
+        return row
+    return structs.replace(row, metric=told.metric, stat=told.stat, unit=told.unit, value=row.value * told.value)
+
+
+def _rank(row: Row) -> tuple[object, ...]:
+    return (*order(row.point), row.metric, row.task or "", row.stat or "", row.run or 0, row.attempt or 0, row.value,
+            row.point.fingerprint or "", row.image or "", row.n or 0, row.flags)  # fmt: skip
+
+
+def index(rows: Iterable[Row]) -> Index:
+    """Rows by metric and statistic, then by point, in the order given."""
+    made: dict[Key, dict[Cell, list[Row]]] = {}
+    for row in rows:
+        made.setdefault((row.metric, row.stat), {}).setdefault(identity(row.point), []).append(row)
+    return made
 
 
 def split(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """The newest run of each point, and earlier runs of the same head, which are repeats of it.
 
-    Values without a run are repetitions of one measurement. Another head is another change, never a repeat.
+    Values without a run are repetitions of one measurement, as are those of one run that its load generator numbered.
+    Another head is another change, never a repeat.
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -73,14 +109,14 @@ def split(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     for group in groups.values():
         newest = max(group, key=lambda row: (row.run or 0, row.attempt or 0))
         last = [row for row in group if (row.run, row.attempt) == (newest.run, newest.attempt)]
-        if len(last) > 1 and newest.run is not None:
+        if len({row.repeat for row in last}) < len(last) and newest.run is not None:
             raise BadInput(
-                f"{newest.metric} at concurrency {newest.point.concurrency} stands twice in run {newest.run}",
+                f"{_what(newest)} stands twice in run {newest.run}",
                 "keep one row",
             )
         if len({row.head for row in group if row.head}) > 1:
             raise BadInput(
-                f"{newest.metric} at concurrency {newest.point.concurrency} was measured on two heads",
+                f"{_what(newest)} was measured on two heads",
                 "compare one head; give an earlier one of the same image as a repeat",
             )
         latest += last
@@ -95,52 +131,94 @@ def same(one: Cell, other: Cell) -> bool:
 
 
 def counterpart(point: Cell, among: Iterable[Cell]) -> Cell | None:
-    """The one cell that is this point: the identical one, else the only compatible one; two candidates are none."""
+    """The one cell that is this point: the identical one, else the only compatible one; two candidates are none.
+
+    `among` in which it can be looked up (a mapping, a set) answers at once for the identical one.
+    """
+    if isinstance(among, (Mapping, set, frozenset)) and point in among:
+        return point
     fitting = [cell for cell in among if same(point, cell)]
     if point in fitting:
         return point
     return fitting[0] if len(fitting) == 1 else None
 
 
-def pairs(key: Key, new: Sequence[Row], baseline: Sequence[Row], repeat: Sequence[Row]) -> tuple[Pair, ...]:
+def once(rows: Sequence[Row], whose: str, besides: Sequence[Row] = ()) -> tuple[Row, ...]:
+    """Rows in which no run counts twice: a row that stands twice with one value is one, and one that stands in `besides`
+    is not here. A sweep given as its own repeat would confirm itself.
+
+    Raises BadInput when one run has two values for one point: which of them was measured nobody can tell.
+    """
+    made = {_place(row): row for row in besides if row.run is not None}
+    kept = []
+    for row in rows:
+        place = _place(row)
+        told = made.get(place) if row.run is not None else None
+        if told is None:
+            made[place] = row
+            kept.append(row)
+        elif told.value != row.value:
+            raise BadInput(
+                f"{whose} has {_what(row)} twice in run {row.run}: {told.value:g} and {row.value:g}", "keep one row"
+            )
+    return tuple(kept)
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    return row.point, row.metric, row.stat, row.task, row.run, row.attempt, row.image
+
+
+def _what(row: Row) -> str:
+    return f"{row.task or row.metric} at {named(row.point)}"
+
+
+def pairs(key: Key, new: Index, baseline: Index, repeat: Index) -> tuple[Pair, ...]:
     """Every point at which both sides have this metric with a positive value, in order."""
-    mine, theirs, again = (_by_point(rows, key) for rows in (new, baseline, repeat))
+    mine, theirs, again = (side.get(key, {}) for side in (new, baseline, repeat))
     made = []
-    for point in sorted(mine, key=order):
+    for point in sorted(mine, key=order) if theirs else ():
         found = counterpart(point, theirs)
         if found is None:
             continue
-        old = _values(_one_identity(theirs[found]))
+        old = _sound(_one_identity(theirs[found]))
         second = counterpart(point, again)
-        values = _values(mine[point])
-        if old and values:
+        main, others = _sound(mine[point]), _sound(again[second]) if second is not None else []
+        if others and _questioned(others[0]):
+            others = []  # a second look through the same doubt is none
+        if main and others and _questioned(main[0]):
+            main, others = others[:1], others[1:]
+        if old and main:
             made.append(
                 Pair(
                     point=point,
-                    base=median(old),
+                    base=median(row.value for row in old),
                     history=len(old),
-                    new=values,
-                    repeat=_values(again[second]) if second else (),
-                    flags=tuple(sorted({flag for row in (*mine[point], *theirs[found]) for flag in row.flags})),
-                    n=next((row.n for row in mine[point] if row.n is not None), None),
+                    new=tuple(row.value for row in main),
+                    repeat=tuple(row.value for row in others),
+                    flags=_flags(main, old),
+                    n=next((row.n for row in main if row.n is not None), None),
                 )
             )
     return tuple(made)
 
 
-def _by_point(rows: Sequence[Row], key: Key) -> dict[Cell, list[Row]]:
-    made: dict[Cell, list[Row]] = {}
-    for row in rows:
-        if (row.metric, row.stat) == key:
-            made.setdefault(identity(row.point), []).append(row)
-    return made
+def _flags(new: Sequence[Row], old: Sequence[Row]) -> tuple[str, ...]:
+    """The flags of both sides; a doubt about the baseline says so, because running the candidate again would not mend it."""
+    theirs = {flag if word(flag) not in BLOCKING or ":" in flag else f"{flag}:baseline" for row in old for flag in row.flags}
+    return tuple(sorted({flag for row in new for flag in row.flags} | theirs))
 
 
-def _one_identity(rows: list[Row]) -> list[Row]:
+def _one_identity(rows: Sequence[Row]) -> list[Row]:
     """Baseline runs of the image and fingerprint that the newest of them has: others were another configuration."""
     newest = max(rows, key=lambda row: (row.run or 0, row.attempt or 0))
     return [row for row in rows if (row.image, row.point.fingerprint) == (newest.image, newest.point.fingerprint)]
 
 
-def _values(rows: Iterable[Row]) -> tuple[float, ...]:
-    return tuple(row.value for row in rows if row.value > 0)
+def _sound(rows: Iterable[Row]) -> list[Row]:
+    """Rows with a value that has a logarithm: those without a questioning flag, or all where each has one."""
+    held = [row for row in rows if 0 < row.value < math.inf]
+    return [row for row in held if not _questioned(row)] or held
+
+
+def _questioned(row: Row) -> bool:
+    return any(word(flag) in BLOCKING for flag in row.flags)

@@ -38,11 +38,13 @@ def _finding(found: Finding) -> dict[str, Any]:
         "void": found.void,
         "reasons": list(found.reasons),
         "recipe": found.recipe or (found.point.recipe if found.point else None) or None,
+        "how": found.how,
     }
 
 
 def _rerun(again: Rerun) -> dict[str, Any]:
-    return {"point": _point(again.point), "why": again.why, "gpu_hours": again.gpu_hours, "runs": again.runs}
+    return {"point": _point(again.point), "why": again.why, "gpu_hours": again.gpu_hours, "runs": again.runs,
+            "history": again.history}  # fmt: skip
 
 
 def _point(point: Cell | None) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.diagnose.known import Repair
+from bot.diagnose.reported import Words
 from bot.diagnose.signatures import Signature
 from bot.images.tags import Scheme
 from bot.layout import Layout
@@ -58,6 +59,7 @@ class Knowledge:
     signatures: tuple[Signature, ...]
     repairs: tuple[Repair, ...]
     metrics: Metrics
+    reported: Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,27 +12,31 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from bot.diagnose.eval_cause import gate_cause
+from bot.diagnose.reported import Listener
 from bot.diagnose.triage import triage
 from bot.diagnose.words import node_of
 from bot.errors import BadInput
 from bot.model.bump import Bump, JobFailure, Judged
 from bot.model.forge import Artifact
-from bot.model.result import Row, Score
+from bot.model.result import Reported, Row, Score
 from bot.model.run import Job, Run, Triage
 from bot.results import Collected, collect
 from bot.verdict.gates import scores
 from bot.wake import verdicts
 from bot.wake.artifacts import Shelf, fitting, note, points_of
 from bot.wake.context import Context
+from bot.wake.proofs import proofs
 
 T = TypeVar("T")
+Heard = tuple[Reported, ...]
 GOOD = ("success", "skipped", "neutral")
 NO_LOG = "no log of this job can be read"
 
 
 def judge_all(context: Context, bump: Bump, runs: Sequence[Run], known: Sequence[Judged]) -> tuple[Judged, ...]:
     """The evidence of every run so far; the verdicts come last, since a repeat speaks for a sweep that was read before it."""
-    found = [one for run in runs if (one := judge(context, bump, run, known)) is not None]
+    read = [one for run in runs if (one := judge(context, bump, run, known)) is not None]
+    found = [msgspec.structs.replace(one, proofs=proofs(context, bump, one)) for one in read]
     by_run = {run.id: run for run in runs}
     return tuple(verdicts.settle(context, bump, by_run[one.run], one, found) for one in found)
 
@@ -56,7 +60,7 @@ def judge(context: Context, bump: Bump, run: Run, known: Sequence[Judged]) -> Ju
 
 def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, artifacts: Sequence[Artifact]) -> Judged:
     mine, shelf = fitting(context.layout.artifacts, artifacts, run.jobs, job), Shelf(context.forge)
-    logs, found = _triaged(context, shelf, mine.logs)
+    logs, (found, heard) = _triaged(context, shelf, mine.logs)
     collected = _collected(bump, run, job, shelf, mine.results)
     baseline = bump.subject.plan.baseline
     gated = scores(collected.rows, _thresholds(bump, job), baseline.rows if baseline else (), samples=collected.samples)
@@ -72,6 +76,7 @@ def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, 
         rows=_newest(judged.rows, collected.rows),
         accounting=_merge(judged.accounting, collected.accounting),
         samples=_merge(judged.samples, collected.samples),
+        reported=(*judged.reported, *_placed(bump, job, collected, heard)),
         scores=_merge(judged.scores, gated),
         warnings=dict(sorted(warnings.items())),
         notes=tuple(dict.fromkeys(notes)),
@@ -86,13 +91,29 @@ def _thresholds(bump: Bump, job: Job) -> dict[str, float]:
     return own or bump.subject.plan.thresholds
 
 
-def _triaged(context: Context, shelf: Shelf, artifacts: Sequence[Artifact]) -> tuple[list[Artifact], Triage]:
-    """The logs that can be read, and the first error in them; of those that cannot, the notes."""
+def _triaged(context: Context, shelf: Shelf, artifacts: Sequence[Artifact]) -> tuple[list[Artifact], tuple[Triage, Heard]]:
+    """The logs that can be read, the first error in them and what their servers say of themselves; of those that cannot, the
+    notes."""
     before = len(shelf.notes)
-    logs, found = _readable(shelf, artifacts, lambda files: triage(files, context.knowledge.signatures))
+
+    def read(files: Iterable[tuple[str, BinaryIO]]) -> tuple[Triage, Heard]:
+        listener = Listener(context.knowledge.reported)
+        return triage(files, context.knowledge.signatures, listener=listener), listener.reported
+
+    logs, whole = _readable(shelf, artifacts, read)
     missing = () if logs else (NO_LOG,)
-    found = found or Triage()
-    return logs, msgspec.structs.replace(found, notes=(*found.notes, *shelf.notes[before:], *missing))
+    found, heard = whole or (Triage(), ())
+    return logs, (msgspec.structs.replace(found, notes=(*found.notes, *shelf.notes[before:], *missing)), heard)
+
+
+def _placed(bump: Bump, job: Job, collected: Collected, heard: Heard) -> Heard:
+    """What logs and results of a job say of its servers, for each point that the job measured."""
+    owner = job.recipe or bump.subject.family[0].key
+    measured = {row.point.concurrency for row in collected.rows} | {one.concurrency for one in collected.samples}
+    points = measured | ({job.concurrency} if job.concurrency is not None else set()) or {0}
+    own = [msgspec.structs.replace(one, role=job.role, recipe=owner) for one in (*heard, *collected.reported)]
+    return tuple(msgspec.structs.replace(one, concurrency=one.concurrency or point) for point in sorted(points) for one in own
+                 if one.concurrency in (0, point))
 
 
 def _collected(bump: Bump, run: Run, job: Job, shelf: Shelf, artifacts: Sequence[Artifact]) -> Collected:
@@ -203,6 +224,8 @@ def _without_stale(run: Run, job: Job, judged: Judged) -> Judged:
     names = ("samples", "scores") if of_eval else ("accounting",)
     others: dict[str, Any] = {name: tuple(one for one in getattr(judged, name) if not stale(one.concurrency, one.recipe))
                               for name in names}
+    others["reported"] = tuple(one for one in judged.reported
+                               if one.role != job.role or not stale(one.concurrency, one.recipe))
     return msgspec.structs.replace(judged, rows=rows, **others)
 
 

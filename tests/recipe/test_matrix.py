@@ -95,11 +95,11 @@ class TestPoints:
 
     def test_smoke_asks_the_sweeps_own_gate_first(self, excerpt: Any, inferencex: Layout) -> None:
         found = matrix.points(excerpt, inferencex, DCP16)
-        staged = matrix.smoke(found, sample=50)
+        staged = matrix.smoke(found, sample=100)
         assert [(point.stage, point.kind, point.concurrency) for point in staged] == [
             (1, "eval", 16), (2, "throughput", 1), (3, "throughput", 16)]
         gate = staged[0].eval
-        assert gate == EvalSpec(task="gsm8k", threshold=0.9, limit=50)
+        assert gate == EvalSpec(task="gsm8k", threshold=0.9, limit=100)
 
     def test_every_id_is_its_own(self, snapshot: Any, inferencex: Layout) -> None:
         shelf = Shelf(snapshot)

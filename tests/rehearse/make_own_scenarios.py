@@ -1,4 +1,4 @@
-"""Makes the shipped scenarios on bumpbot's own layout again (green, moved-tag, takeover, family); the same bytes each time.
+"""Makes the shipped scenarios on bumpbot's own layout again (green, moved-tag, takeover, stale-cache, family); the same bytes each time.
 
     python -m tests.rehearse.make_own_scenarios [--into DIR]
 
@@ -21,6 +21,7 @@ STORIES = {
     stories.GREEN: (stories.green, Team(limits=ASKS)),
     stories.MOVED: (stories.moved_tag, None),
     stories.TAKEN: (stories.takeover, None),
+    stories.STALE: (stories.stale_cache, None),
     stories.FAMILY: (stories.family, Team(keys=(KEY, SIBLING))),
 }
 

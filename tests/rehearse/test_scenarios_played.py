@@ -117,7 +117,7 @@ class TestGreen:
 
     def test_the_smoke_asked_for_the_cheapest_information_first(self, told: Told) -> None:
         stages = [(one["recipe"], one["points"], one["eval-limit"]) for one in told.asked[:3]]
-        assert stages == [(KEY, world.id_of(KEY, 128, "gsm8k"), "50"), (KEY, world.id_of(KEY, 1), ""), (KEY, world.id_of(KEY, 128), "")]
+        assert stages == [(KEY, world.id_of(KEY, 128, "gsm8k"), "100"), (KEY, world.id_of(KEY, 1), ""), (KEY, world.id_of(KEY, 128), "")]
 
     def test_the_sweep_waited_for_the_maintainers_label(self, told: Told) -> None:
         sweep = told.runs[7300418874]
@@ -174,6 +174,20 @@ class TestTakeover:
         assert told.result["comments"][-1]["kind"] == "final"
         assert "handed-off" in told.comment("final") and "Next: maintainer" in told.comment("final")
         assert told.result["gpu_hours"] < 1
+
+
+class TestStaleCache:
+    NAME = "stale-cache"
+
+    def test_ends_at_the_first_stage_before_a_sweep_is_paid_for(self, told: Told) -> None:
+        assert told.ours == [("smoke.yml", 1, "dispatch", "success")] and told.result["gpu_hours"] < 1
+        assert (told.result["outcome"], told.result["cause"]) == ("uncertain", "none")
+        assert (told.pull.open, told.pull.draft) == (False, True)
+
+    @pytest.mark.parametrize("kind", ["initial", "final"])
+    def test_what_ran_and_the_file_to_delete_are_named_in_both_languages(self, told: Told, kind: str) -> None:
+        for half in told.comment(kind).split("<summary>中文</summary>"):
+            assert "0.5.21" in half and "0.5.22" in half and "lmsysorg_sglang_v0.5.22.sqsh" in half
 
 
 class TestFamily:

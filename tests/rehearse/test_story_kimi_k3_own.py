@@ -87,7 +87,7 @@ class TestInBothStories:
         for run in (own.FIRST, own.SECOND):
             assert either.stage(run) == "smoke1"
             asked = either.inputs[run]
-            assert asked["generate-cli-command"].endswith("--evals-only") and asked["eval-limit"] == "50"
+            assert asked["generate-cli-command"].endswith("--evals-only") and asked["eval-limit"] == "100"
 
     def test_the_initial_attempt_ends_there_by_the_frontends_import(self, either: Told) -> None:
         for half in either.halves("initial"):
@@ -95,7 +95,7 @@ class TestInBothStories:
 
     def test_repair_1_ends_there_by_the_gate_because_answers_were_cut(self, either: Told) -> None:
         for half in either.halves("repair"):
-            for fact in ("0.7800", "0.8800", "9 / 50", "tool-parser", "frontend.args.dyn-chat-processor"):
+            for fact in ("0.7800", "0.8800", "18 / 100", "tool-parser", "frontend.args.dyn-chat-processor"):
                 assert fact in half, fact
 
     def test_no_host_is_named_on_the_forge(self, either: Told) -> None:

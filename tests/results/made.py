@@ -6,6 +6,8 @@ import io
 import json
 from typing import Any, BinaryIO
 
+from tests.results.made_tools import burst, repeats, server, sglang_run, vllm_run
+
 RECIPE = "kimik3-gb200"
 
 
@@ -198,13 +200,23 @@ def row(conc: int = 1, metric: str = "tput_per_gpu", value: float = 100.0, **oth
     } | other
 
 
+def encoded(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
 EXAMPLES: dict[str, tuple[str, bytes]] = {
-    "inferencex-agentic": ("bmk_agentic_rf_conc1_n0/rf_conc1.json", json.dumps(agentic()).encode()),
-    "inferencex-fixed": ("results_bmk/agg_bmk.json", json.dumps([fixed(), fixed(128)]).encode()),
-    "inferencex-eval": ("eval_results_all/agg_eval_all.json", json.dumps([eval_row()]).encode()),
-    "lm-eval-results": ("eval_rf_conc8_n1/results_2026.json", json.dumps(lm_results(), indent=2).encode()),
+    "inferencex-agentic": ("bmk_agentic_rf_conc1_n0/rf_conc1.json", encoded(agentic())),
+    "inferencex-fixed": ("results_bmk/agg_bmk.json", encoded([fixed(), fixed(128)])),
+    "inferencex-eval": ("eval_results_all/agg_eval_all.json", encoded([eval_row()])),
+    "inferencex-run-stats": ("run-stats/run_stats.json", encoded({"gb200-nv": {"n_success": 9, "total": 10}})),
+    "lm-eval-results": ("eval_rf_conc8_n1/results_2026.json", json.dumps(lm_results(1.0, 1), indent=2).encode()),
     "lm-eval-samples": ("eval_rf_conc8_n1/samples_gsm8k_2026-09-10T11.jsonl", jsonl([sample(0, "so 7\n#### 7", True)])),
     "aiperf-records": ("agentic_rf_conc1_n0/aiperf_artifacts/profile_export.jsonl", jsonl([request(0)])),
     "aiperf-summary": ("run/profile_export_aiperf.json", json.dumps(summary(), indent=2).encode()),
-    "rows": ("rows.json", json.dumps([row()]).encode()),
+    "aiperf-runs": ("more/aggregate/profile_export_aiperf_aggregate.json", json.dumps(repeats(), indent=2).encode()),
+    "aiperf-server-metrics": ("agentic_rf_conc2_n0/server_metrics_export.json", json.dumps(server(), indent=2).encode()),
+    "vllm-bench": ("vllm/openai-infqps-concurrency32.json", encoded(vllm_run(32))),
+    "sglang-bench": ("sglang/sglang_0901_64_1024_128.jsonl", jsonl([sglang_run(48), sglang_run(96)])),
+    "campaign-rows": ("raw/grid-rows.jsonl", jsonl([burst(0), burst(1)])),
+    "rows": ("rows.json", encoded([row()])),
 }

@@ -26,8 +26,8 @@ class TestABrokenFile:
             except BadInput as error:
                 assert error.file == name
             else:
-                assert not told.rows and not told.accounting and not told.samples
-        assert whole.rows or whole.accounting or whole.samples
+                assert not told.rows and not told.accounting and not told.samples and not told.reliability
+        assert whole.rows or whole.accounting or whole.samples or whole.reliability
 
     @pytest.mark.parametrize(
         "text, why",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.errors import BadInput
 from bot.results import collect
-from bot.results.places import of_name, resolve
+from bot.results.places import Beside, of_name, resolve
 from tests.results.made import EXAMPLES, agentic, eval_row, jsonl, lm_results, request, stream, summary
 
 
@@ -85,9 +85,11 @@ class TestThePlaceOfAFile:
         assert of_name(part) == conc
 
     def test_is_what_is_nearest(self) -> None:
-        beside = {"art_conc1_/a": 2, "art_conc1_": 8}
+        beside, nothing = Beside(), Beside()
+        beside.tell("art_conc1_/a/x", 2)
+        beside.tell("art_conc1_/x", 8)
         assert resolve("art_conc1_/a/results_conc4.json", beside) == 4
         assert resolve("art_conc1_/a/results.json", beside) == 2
         assert resolve("art_conc1_/b/results.json", beside) == 8
-        assert resolve("art_conc1_/b/results.json", {}) == 1
-        assert resolve("art/b/results.json", {}) is None
+        assert resolve("art_conc1_/b/results.json", nothing) == 1
+        assert resolve("art/b/results.json", nothing) is None

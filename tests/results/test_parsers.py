@@ -5,23 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.errors import BadInput
 from bot.results import collect
-from bot.results.shares import correct_of
-from bot.results.topology import topology
 from tests.results.made import (
     RECIPE,
     agentic,
-    eval_row,
     fixed,
     jsonl,
-    lm_results,
     request,
     row,
-    sample,
     stream,
     summary,
 )
@@ -90,109 +83,11 @@ class TestFixedSequenceRows:
             decode_dp_attention="true",
             decode_num_workers=1,
         )
-        assert read([made]).rows[0].point.topology == "2P TP4 x 1D TP16/EP16/DPA"
+        assert read([made]).rows[0].point.topology == "2P(TP4) x 1D(TP16/EP16/DPA)"
 
     def test_may_stand_in_one_list_with_agentic_ones(self) -> None:
         told = read([agentic(), fixed()], "results_bmk/agg_bmk.json")
         assert {r.point.concurrency for r in told.rows if r.metric == "tput_per_gpu"} == {1, 64}
-
-
-class TestTopology:
-    def test_is_the_same_from_a_file_and_from_the_published_row(self) -> None:
-        published = {
-            "disagg": False,
-            "prefill_tp": 16,
-            "decode_tp": 16,
-            "prefill_ep": 1,
-            "prefill_dp_attention": False,
-            "prefill_num_workers": 1,
-            "prefill_dcp_size": 16,
-        }
-        assert topology(published) == topology(agentic()) == "TP16/DCP16"
-
-    def test_is_unknown_without_sizes(self) -> None:
-        assert topology({"conc": 1}) is None
-
-
-class TestEvalRows:
-    def test_have_strict_and_flexible_scores_with_their_counts(self) -> None:
-        strict, flexible = sorted(read([eval_row(strict=0.8120, flexible=0.9067)]).rows, key=lambda r: r.stat, reverse=True)
-        assert (strict.stat, strict.value, strict.n, strict.correct) == ("strict", 0.8120, 1319, 1071)
-        assert (flexible.stat, flexible.correct, flexible.task) == ("flexible", 1196, "gsm8k")
-
-    def test_of_another_suite_have_its_own_score(self) -> None:
-        made = eval_row(em_strict=None, em_flexible=None, task="kimi_tool_call_schema", score=0.5, n_eff=2, score_name="pass")
-        (only,) = read([made]).rows
-        assert (only.stat, only.value, only.n, only.correct) == ("pass", 0.5, 2, 1)
-
-    def test_without_any_score_are_refused(self) -> None:
-        with pytest.raises(BadInput, match="has no score"):
-            read([eval_row(em_strict=None, em_flexible=None, score=None)])
-
-    @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-    def test_give_back_the_count_behind_a_rounded_share(self, counted) -> None:
-        right, n = counted
-        assert correct_of(right / n, n) == right
-        if n < 5000:
-            assert correct_of(round(right / n, 4), n) == right
-
-
-class TestLmEval:
-    NAME = "eval_rf_conc1x2_n1/results_2026_conc16.json"
-
-    def test_results_take_their_concurrency_from_their_name(self) -> None:
-        told = read(lm_results(), self.NAME)
-        assert {(r.point.concurrency, r.stat, r.value, r.n, r.correct) for r in told.rows} == {
-            (16, "strict", 0.75, 4, 3),
-            (16, "flexible", 1.0, 4, 4),
-        }
-
-    def test_results_take_it_from_the_environment_file_beside_them(self) -> None:
-        told = collect(
-            [("e/results.json", stream(lm_results())), ("e/meta_env.json", stream({"conc": "8", "hw": "x"}))], recipe="r"
-        )
-        assert {r.point.concurrency for r in told.rows} == {8}
-
-    @pytest.mark.parametrize(("told", "image"), [({"image": "acme/engine:2"}, "acme/engine:2"), ({"image": ""}, None), ({}, None), ({"image": 2}, None)])
-    def test_results_take_the_image_that_ran_from_there_too(self, told: dict[str, object], image: str | None) -> None:
-        found = collect([("e/results.json", stream(lm_results())), ("e/meta_env.json", stream({"conc": 8, **told})),
-                         ("other_conc1_/r.json", stream(agentic()))], recipe="r")
-        assert {r.image for r in found.rows if r.metric == "eval"} == {image}
-        assert {r.image for r in found.rows if r.metric != "eval"}.isdisjoint({image} - {None})
-
-    def test_results_that_nobody_can_place_are_named_and_not_guessed(self) -> None:
-        told = read(lm_results(), "e/results.json")
-        assert told.rows == () and [(s.name, s.why) for s in told.skipped] == [("e/results.json", "no-concurrency")]
-
-    def test_samples_tell_cut_from_wrong(self) -> None:
-        answers = [
-            sample(0, "so it is 7\n#### 7", True),
-            sample(1, "so it is 8\n#### 8", False),
-            sample(2, "so it", False),
-            sample(3, "#### ", False),
-            sample(4, "then\n#### $1,007", False),
-        ]
-        (counted,) = read(jsonl(answers), "e_conc16/samples_gsm8k_2026-09-10T11-40.jsonl").samples
-        assert (counted.task, counted.concurrency, counted.n, counted.correct) == ("gsm8k", 16, 5, 1)
-        assert (counted.cut, counted.wrong, counted.median_length) == (2, 2, 16.0)
-
-    def test_samples_of_two_filters_are_counted_under_the_strict_one(self) -> None:
-        answers = [sample(0, "it is 7", False), sample(0, "it is 7", True, "flexible-extract")]
-        (counted,) = read(jsonl(answers), "e_conc4/samples_gsm8k_2026-09-10.jsonl").samples
-        assert (counted.n, counted.correct, counted.cut) == (1, 0, 1)
-
-    def test_samples_without_a_final_line_by_design_are_judged_by_their_filter(self) -> None:
-        answers = [
-            sample(n, "B", n == 0) | {"target": "B", "filtered_resps": [found]} for n, found in enumerate(["B", "[invalid]", "C"])
-        ]
-        (counted,) = read(jsonl(answers), "e_conc4/samples_gpqa_2026-09-10.jsonl").samples
-        assert (counted.correct, counted.cut, counted.wrong) == (1, 1, 1)
-
-    @given(st.permutations(range(12)))
-    def test_samples_do_not_depend_on_their_order(self, order) -> None:
-        answers = [sample(n, "#### 7" if n % 3 else "so", n % 2 == 1) for n in range(12)]
-        name = "e_conc4/samples_gsm8k_2026-09-10.jsonl"
-        assert read(jsonl([answers[n] for n in order]), name) == read(jsonl(answers), name)
 
 
 class TestTheRequestExport:
@@ -230,7 +125,8 @@ class TestTheAggregate:
 
     def test_places_the_requests_beside_it(self) -> None:
         told = collect(
-            [("run/profile_export.jsonl", stream(jsonl([request(0)]))), ("run/profile_export_aiperf.json", stream(summary(4)))],
+            [("run/profile_export.jsonl", stream(jsonl([request(0)]))),
+             ("run/profile_export_aiperf.json", stream({"aiperf_version": "0.13.0", "request_count": {"unit": "requests", "avg": 1.0}} | {"input_config": summary(4)["input_config"]}))],
             recipe="r",
         )
         assert told.accounting[0].concurrency == 4

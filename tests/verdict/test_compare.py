@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import structs
 
 from bot.errors import BadInput
@@ -14,8 +12,8 @@ from bot.model.result import Cell, Row
 from bot.verdict.compare import compare, saturation
 from bot.verdict.judge import Noise
 from bot.verdict.report import exit_code, report
-from bot.verdict.words import REASONS, known, word, worst
-from tests.verdict.made import METRICS, PUBLISHED, PUBLISHED_SCORES, SCORES, SWEPT, curve, row, seed
+from bot.verdict.words import known, word, worst
+from tests.verdict.made import METRICS, PUBLISHED, SWEPT, curve, row, seed
 
 
 def verdict(new, old, **other):
@@ -108,6 +106,20 @@ class TestOnePoint:
 
     def test_just_inside_twice_the_margin_is_none(self) -> None:
         assert verdict(replaced(curve(), 8, "tput_per_gpu", 0.91), curve()).verdict == "neutral"
+
+    def test_far_better_than_its_curve_may_be_the_baselines_slow_moment(self) -> None:
+        """One published run: one null sweep in seven shows such a point. With three behind it, it is a gain."""
+        new = replaced(curve(), 8, "tput_per_gpu", 1.25)
+        found = at(verdict(new, curve()), "tput_per_gpu", 8)
+        assert (found.finding, found.reasons) == ("inconclusive", ("baseline-single",))
+        assert at(verdict(new, curve() * 3), "tput_per_gpu", 8).finding == "improved"
+        assert at(verdict(curve(1.25), curve()), "tput_per_gpu", 8).finding == "improved"
+
+    def test_that_is_not_shown_to_be_as_good_is_open_beside_a_neutral_curve(self) -> None:
+        told = verdict(replaced(curve(), 8, "tput_per_gpu", 0.92), curve())
+        found = at(told, "tput_per_gpu", 8)
+        assert (found.finding, found.reasons) == ("inconclusive", ("wide-interval",))
+        assert told.verdict == "neutral" and "wide-interval" not in told.reasons
 
     def test_alone_carries_no_good_news(self) -> None:
         told = verdict(curve(1.5, (1,)), curve())
@@ -255,8 +267,9 @@ class TestTheReport:
             "void",
             "reasons",
             "recipe",
+            "how",
         }
-        assert set(told["rerun"][0]) == {"point", "why", "gpu_hours", "runs"}
+        assert set(told["rerun"][0]) == {"point", "why", "gpu_hours", "runs", "history"}
         assert set(told["rerun"][0]["point"]) == {"recipe", "concurrency", "workload", "topology", "fingerprint"}
         json.dumps(told, allow_nan=False)
 
@@ -266,21 +279,3 @@ class TestTheReport:
         assert at(told, "ttft", 1).delta == pytest.approx(1.589 / 2.158 - 1)
         found = pooled(told, "ttft")
         assert found.interval[0] < found.delta < found.interval[1] < 0
-
-
-class TestAnyOrder:
-    @given(st.randoms(use_true_random=False), st.sampled_from([0.7, 0.93, 1.0, 1.1]))
-    def test_gives_the_same_verdict(self, random, factor) -> None:
-        new, old = curve(factor, run=3, head="a" * 40) + SCORES, curve(run=1) + curve(1.01, run=2) + PUBLISHED_SCORES
-        again = curve(factor)[:9]
-        plain = verdict(new, old, repeat=again)
-        for rows in (new, old, again):
-            random.shuffle(rows)
-        assert verdict(new, old, repeat=again) == plain
-
-    @given(st.lists(st.floats(0.3, 3.0), min_size=5, max_size=5))
-    def test_and_any_curve_keeps_to_the_words(self, factors) -> None:
-        new = [r for conc, factor in zip((1, 2, 4, 8, 16), factors, strict=True) for r in curve(factor, (conc,))]
-        told = verdict(new, curve())
-        assert told.verdict != "regressed", "nothing was repeated"
-        assert all(word(reason) in REASONS for found in told.findings for reason in found.reasons)

@@ -6,7 +6,7 @@ import pytest
 
 from bot.model.result import Accounting, Samples
 from bot.strict import load
-from bot.verdict.gates import Thresholds, coverage, failed_requests, scores, straddles
+from bot.verdict.gates import Thresholds, coverage, failed_requests, scores
 from tests.verdict.made import PUBLISHED_SCORES, RECIPE, SCORES, SWEPT, row, score, seed
 
 GSM8K = {"gsm8k": 0.90}
@@ -49,8 +49,14 @@ class TestScores:
         assert scores(SCORES[::-1], GSM8K, PUBLISHED_SCORES[::-1]) == scores(SCORES, GSM8K, PUBLISHED_SCORES)
 
     def test_that_pass_may_have_been_lucky(self) -> None:
-        assert straddles(score(16, 1196, stat="flexible"), 0.90) is True
-        assert straddles(score(16, 1283), 0.90) is False and straddles(score(16, 1071), 0.90) is False
+        """Every flexible score of the seed passes, and every one has .90 in its interval: against the gate it is open."""
+        told = [one for one in scores(SCORES, GSM8K, []) if one.metric == "flexible"]
+        assert [(one.passed, one.straddles) for one in told] == [(True, True)] * 3
+        assert [round(end, 3) for end in told[0].interval] == [0.892, 0.923]
+
+    def test_that_are_far_from_the_threshold_were_not(self) -> None:
+        assert [one.straddles for one in scores([score(16, 1283), score(16, 1071, stat="flexible")], GSM8K, [])] == [False, False]
+        assert not scores([score(16, 1283)], {}, [])[0].straddles
 
 
 class TestThresholds:

@@ -1,4 +1,4 @@
-"""Evals and errors join the verdict beside performance; and the four real bumps that must come out as they did."""
+"""Evals and errors join the verdict beside performance; and real repetitions, between which nothing changed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from statistics import mean, variance
 import pytest
 from msgspec import structs
 
-from bot.model.result import Accounting, Cell, Row
+from bot.model.result import Accounting
 from bot.verdict.compare import compare
 from bot.verdict.gates import scores
 from bot.verdict.judge import Noise
-from tests.verdict.made import METRICS, PUBLISHED, PUBLISHED_SCORES, RECIPE, SCORES, SWEPT, curve, row, score, seed
-
-CASEBOOK = Path(__file__).parents[3] / "shared" / "cases" / "casebook-open.jsonl"
+from tests.verdict.made import METRICS, PUBLISHED, PUBLISHED_SCORES, SCORES, SWEPT, curve, row, score, seed
 
 
 def verdict(new, old, **other):
@@ -110,62 +108,20 @@ class TestErrors:
     def test_of_many_conversations_are_a_regression(self) -> None:
         assert self.told(self.counted(30, 210, 40, 20), self.counted(1, 232, 40, 1)).verdict == "regressed"
 
+    def test_of_the_seed_are_no_change_between_equal_systems(self) -> None:
+        """Smoke and sweep of one image: 7 of 241 against 0 of 241, and 2 conversations against none."""
+        found = self.told(self.counted(7, 234, 40, 2), self.counted(0, 241, 40, 0)).findings[0]
+        assert found.finding == "inconclusive" and found.reasons == ("clustered",)
+
+    def test_that_nobody_counted_by_conversation_are_a_flag_however_many(self) -> None:
+        assert self.told(self.counted(60, 181), self.counted(1, 232)).findings[0].finding == "inconclusive"
+
     def test_at_warm_up_are_none(self) -> None:
         found = self.told(self.counted(0, 241), self.counted(1, 232)).findings[0]
         assert (found.finding, found.new) == ("neutral", 0.0)
 
 
-def case(number: int) -> tuple[list[Row], list[Row]]:
-    known_case = next(told for told in map(json.loads, CASEBOOK.read_text().splitlines()) if told["pr"] == number)
-    new: list[Row] = []
-    old: list[Row] = []
-    for side, rows in (("new", new), ("baseline", old)):
-        rows += [
-            Row(point=Cell(recipe=RECIPE, concurrency=p["conc"]), metric=p["metric"], value=p[side], unit="")
-            for p in known_case["points"]
-            if p[side] is not None
-        ]
-        rows += [
-            Row(
-                point=Cell(recipe=RECIPE, concurrency=e["conc"]),
-                metric="eval",
-                task=e["task"],
-                n=e["n"],
-                value=e[side],
-                unit="share",
-            )
-            for e in known_case["evals"]
-            if e[side] is not None
-        ]
-    return new, old
-
-
-@pytest.mark.skipif(not CASEBOOK.is_file(), reason="the casebook is not beside the project")
-class TestRealBumps:
-    def test_2953_is_suspect_from_its_sweep_and_regressed_with_its_smoke(self) -> None:
-        new, old = case(2953)
-        told = verdict(new, old)
-        assert told.verdict == "inconclusive" and "not-confirmed" in told.reasons and told.rerun
-        assert pooled(told, "tput_per_gpu").delta == pytest.approx(-0.115, abs=0.005)
-        assert pooled(told, "tpot").delta == pytest.approx(0.29, abs=0.01)
-        smoke = [row(conc, "tpot_mean_s", value * factor, "mean") for conc, value, factor in ((1, 0.0109, 1.24), (2, 0.0103, 1.27))]
-        assert verdict(new, old, repeat=smoke).verdict == "regressed"
-
-    def test_3200_is_neutral(self) -> None:
-        assert verdict(*case(3200)).verdict == "neutral"
-
-    def test_3063_is_neutral_and_its_last_point_saturated(self) -> None:
-        told = verdict(*case(3063))
-        assert told.verdict == "neutral" and "saturated" in told.reasons
-        assert "saturated" in at(told, "tput_per_gpu", 16).reasons
-
-    def test_2956_is_regressed_by_its_eval_and_its_gains_void(self) -> None:
-        told = verdict(*case(2956))
-        assert told.verdict == "regressed"
-        assert all(found.void for found in told.findings if found.metric != "eval")
-
-
-REPETITIONS = CASEBOOK.parents[1] / "data" / "campaign" / "repetitions.json"
+REPETITIONS = Path(__file__).parents[3] / "shared" / "data" / "campaign" / "repetitions.json"
 
 
 @pytest.mark.skipif(not REPETITIONS.is_file(), reason="the recorded repetitions are not beside the project")

@@ -13,9 +13,9 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import Cell, Failure, Line, Regression, RunLine, State, Table
+from bot.model.lines import AgainLine, Cell, Failure, Line, ProofLine, Regression, RunLine, State, Table
 from bot.model.outcome import ENDINGS, Mover
-from bot.model.result import Accounting, Row, Score
+from bot.model.result import Accounting, Proof, Rerun, Row, Score
 from bot.model.run import Run
 
 # What people compare first, in the order of the seed's tables.
@@ -27,6 +27,7 @@ SMOKE_COLUMNS = ("tput_per_gpu", "output_tput", "input_tput", "ttft", "itl", "in
 Where = tuple[str, int]
 # Which statistic stands for a metric where a file gives several.
 STATS = {"p50": 0, None: 1, "mean": 2}
+WORST = ("stale", "conflicting", "unproven", "claimed", "proven")
 
 
 def spent(run: Run) -> float:
@@ -152,6 +153,43 @@ def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
                    recipe=whose(one.point.recipe if one.point else one.recipe))
         for one in sorted(worse, key=lambda one: one.point is None)
     )
+
+
+def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
+    """What would settle an open verdict, in its own order: the points to run again, how often, at what cost."""
+    verdict = judged.verdict if judged else None
+    groups: dict[tuple[str, tuple[str, ...], int | None, int | None], list[Rerun]] = {}
+    for one in verdict.rerun if verdict and verdict.verdict == "inconclusive" else ():
+        for part in one.why.split(";"):
+            why, _, metrics = part.partition(":")
+            groups.setdefault((why, tuple(metrics.split(",")) if metrics else (), one.runs, one.history), []).append(one)
+    return tuple(
+        AgainLine(
+            points=tuple(named(bump, one.point.recipe, "throughput", one.point.concurrency) for one in found), why=why,
+            metrics=metrics, runs=runs, history=history,
+            gpu_hours=None if any(one.gpu_hours is None for one in found) else fsum(one.gpu_hours or 0.0 for one in found))
+        for (why, metrics, runs, history), found in groups.items()
+    )
+
+
+def proofs(bump: Bump, found: Iterable[Proof]) -> tuple[ProofLine, ...]:
+    """What ran, a line for all the points of which the same is said: those where something else did come first."""
+    groups: dict[Proof, list[str]] = {}
+    for one in found:
+        alike = replace(one, role="", recipe="", concurrency=0)
+        groups.setdefault(alike, []).append(named(bump, one.recipe, one.role, one.concurrency or None))
+    return tuple(
+        ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old,
+                  cache=one.cache, nodes=_nodes(bump, one))
+        for one, points in sorted(groups.items(), key=lambda group: WORST.index(group[0].state))
+    )
+
+
+def _nodes(bump: Bump, proof: Proof) -> tuple[str, ...]:
+    """The nodes that ran something else: by name only where the layout publishes hosts, else how many."""
+    if not proof.nodes or bump.subject.rules.hosts == "none":
+        return ()
+    return proof.nodes if bump.subject.rules.hosts == "full" else (f"{len(proof.nodes)}/{max(proof.of, len(proof.nodes))}",)
 
 
 def scores(bump: Bump, found: Iterable[Score]) -> tuple[Score, ...]:

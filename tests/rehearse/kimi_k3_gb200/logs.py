@@ -15,6 +15,8 @@ from pathlib import Path
 from tests.rehearse.kimi_k3_gb200 import history
 
 HASH = history.PIN
+# The engine's word for the candidate's commit, which is the record's; the count of commits before it is INVENTED.
+VERSION = "0.28.1.dev611+g3696c7724"
 SUBJECTS = {HASH: "chore: bump component versions", history.SCOPED: history.SCOPED_TITLE}
 TAIL = (
     '  File "/usr/local/lib/python3.12/dist-packages/dynamo/frontend/main.py", line 214, in async_main\n'
@@ -114,6 +116,8 @@ def worker(number: int, began: datetime, ready: datetime, stopped: datetime, *, 
                 "Model loading took 96.41 GiB memory and 112.331 seconds",
             )
     if loaded and number == 0:
+        core = f"[core.py:123] Initializing a V1 LLM engine (v{VERSION}) with config: model='moonshotai/Kimi-K3', seed=0"
+        text += f"(EngineCore pid=3950) INFO {ready - timedelta(seconds=40):%m-%d %H:%M:%S} {core}\n"
         text += _progress(ready + timedelta(minutes=3), stopped)
     return text + teardown(ranks, stopped)
 

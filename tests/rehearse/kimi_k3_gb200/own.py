@@ -1,8 +1,8 @@
 """What the bot's own policy makes of the same bump: a smoke in stages, the sweep's own gsm8k gate first.
 
 SEED: the frontend's error, and that the repaired frontend cuts about a sixth of the answers, of which the flexible filter
-takes more than half for right. INVENTED: both runs, for nobody asked 50 questions first: their ids, times, questions and
-answers, and how many of the 50 were cut.
+takes more than half for right. INVENTED: both runs, for nobody asked 100 questions first: their ids, times, questions and
+answers, and how many of the 100 were cut.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.rehearse.kimi_k3_gb200.jobs import Job, evaluation, result, run, scor
 from tests.rehearse.kimi_k3_gb200.numbers import Eval, at
 
 FIRST, SECOND = 34446590822, 34448317406  # INVENTED
-SAMPLED = Eval(conc=16, strict=39, flexible=44, asked=50, cut=9, wrong=2)  # INVENTED
+SAMPLED = Eval(conc=16, strict=78, flexible=88, asked=100, cut=18, wrong=4)  # INVENTED
 HEALTHY = 13  # minutes until the server of a sampled eval answers, INVENTED
 SLOTS = {FIRST: 1, SECOND: 3}
 OWN = """  own:
@@ -63,7 +63,7 @@ def first() -> list[Job]:
 
 
 def second() -> list[Job]:
-    """It waits for a runner as in the record, then 50 questions are enough to see that answers are cut."""
+    """It waits for a runner as in the record, then 100 questions are enough to see that answers are cut."""
     return [
         Job(name="get-jobs", minutes=1.5),
         Job(

@@ -23,7 +23,7 @@ SAMPLE, LOWEST, HIGHEST, SYNCHRONIZED, SWEEP, UNLABELED = (
     34464393514,
     34483117608,
 )
-SAMPLED = Eval(conc=16, strict=49, flexible=49, asked=50, wrong=1)
+SAMPLED = Eval(conc=16, strict=98, flexible=98, asked=100, wrong=2)
 SMOKED = {
     1: Point(conc=1, tput=958.8316, output=117.6021, ttft=1.5934, itl=0.0043206, profiled=236, warmup=11),
     16: Point(conc=16, tput=2468.1107, output=253.9082, ttft=31.6047, itl=0.0049037, profiled=954, duration=3597.4, warmup=180),

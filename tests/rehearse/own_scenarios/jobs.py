@@ -105,8 +105,8 @@ def unfetched(key: str, conc: int, minutes: float) -> Job:
                log="the load generator could not be installed; nothing was measured")
 
 
-def gate(key: str, minutes: float, *, asked: int, correct: tuple[int, int]) -> Job:
-    """An eval's job at the highest concurrency."""
+def gate(key: str, minutes: float, *, asked: int, correct: tuple[int, int], ran: str = NEW, cache: str = "") -> Job:
+    """An eval's job at the highest concurrency; `ran` is the tag of the image that its server really had, from this squash file."""
     conc = numbers.LEVELS[-1]
 
     def scores(folder: Path, run: int, attempt: int, began: datetime) -> None:
@@ -114,7 +114,7 @@ def gate(key: str, minutes: float, *, asked: int, correct: tuple[int, int]) -> J
         results.write_eval(folder, conc=conc, image=world.reference(NEW), ended=ended, asked=asked, correct=correct)
 
     tail = f"{key}_conc{conc}_{TASK}"
-    return Job(key, conc, minutes, {f"eval_{tail}": scores, f"eval_logs_{tail}": _server_log(key, conc, minutes)}, task=TASK,
+    return Job(key, conc, minutes, {f"eval_{tail}": scores, f"eval_logs_{tail}": _server_log(key, conc, minutes, ran, cache)}, task=TASK,
                log=f"PASS: {TASK} exact_match,strict-match = {correct[0] / asked:.4f} (>= 0.9)")
 
 
@@ -143,8 +143,9 @@ def _ends(attempt: Sequence[Job], ready: float) -> list[float]:
     return ends
 
 
-def _server_log(key: str, conc: int, minutes: float) -> Upload:
+def _server_log(key: str, conc: int, minutes: float, ran: str = NEW, cache: str = "") -> Upload:
     def log(folder: Path, run: int, attempt: int, began: datetime) -> None:
-        results.write_server_log(folder, image=world.reference(NEW), key=key, began=began, minutes=minutes, conc=conc)
+        results.write_server_log(folder, image=world.reference(NEW), key=key, began=began, minutes=minutes, conc=conc,
+                                 ran=ran.removeprefix("v"), cache=cache)
 
     return log

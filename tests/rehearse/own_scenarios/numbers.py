@@ -16,7 +16,7 @@ LEVELS = tuple(REQUESTS)
 # concurrency -> (time to first token, time between tokens), seconds
 PLAIN = {1: (0.092, 0.00962), 16: (0.148, 0.01310), 64: (0.291, 0.02148), 128: (0.421, 0.03302)}
 MTP = {1: (0.097, 0.00571), 16: (0.156, 0.00868), 64: (0.305, 0.01702), 128: (0.438, 0.02951)}
-QUESTIONS, SAMPLE = 1319, 50
+QUESTIONS, SAMPLE = 1319, 100
 # Share of a latency by which one run differs from another; the floors of metrics.yaml are wider.
 WOBBLE_TTFT, WOBBLE_ITL = 0.012, 0.004
 

@@ -89,10 +89,11 @@ def _samples(asked: int, correct: tuple[int, int], name: str) -> list[dict[str, 
     return made
 
 
-def write_server_log(folder: Path, *, image: str, key: str, began: datetime, minutes: float, conc: int) -> None:
-    """server.log of a job that went well."""
+def write_server_log(folder: Path, *, image: str, key: str, began: datetime, minutes: float, conc: int, ran: str, cache: str) -> None:
+    """server.log of a job that went well. `ran` is the version that the server reports, `cache` the squash file it came from,
+    where the launcher kept one."""
     folder.mkdir(parents=True)
-    lines, batches = _start(image, key), 6
+    lines, batches = _start(image, key, ran, cache), 6
     ready = began + timedelta(seconds=170)
     told = [(began + timedelta(seconds=6 + 14 * at), line) for at, line in enumerate(lines)]
     told.append((ready, "The server is fired up and ready to roll!"))
@@ -120,10 +121,12 @@ def write_failed_fetch(folder: Path, *, image: str, key: str, began: datetime) -
     (folder / "server.log").write_text("".join(f"[{began + timedelta(seconds=at):%Y-%m-%d %H:%M:%S}] {line}\n" for at, line in told))
 
 
-def _start(image: str, key: str) -> list[str]:
+def _start(image: str, key: str, ran: str, cache: str) -> list[str]:
     return [
         f"image {image}",
+        *([f"using cached squash file /scratch/squash/{cache}"] if cache else []),
         f"recipe {key}",
+        f"sglang version: {ran}",
         "server_args=ServerArgs(model_path='northwind/Larch-72B', tp_size=4, context_length=16384, chunked_prefill_size=8192, "
         "mem_fraction_static=0.85, max_running_requests=160, kv_cache_dtype='fp8_e4m3')",
         "Init torch distributed begin.",

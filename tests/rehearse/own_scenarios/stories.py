@@ -1,4 +1,4 @@
-"""The four stories: who does what when, what each run measures, and how each ends."""
+"""The stories: who does what when, what each run measures, and how each ends."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from datetime import UTC, datetime
 
 from tests.rehearse.own_scenarios import jobs, numbers, world
 from tests.rehearse.own_scenarios.jobs import Run, gate, point, unfetched
-from tests.rehearse.own_scenarios.world import KEY, NEW, SIBLING
+from tests.rehearse.own_scenarios.world import KEY, NEW, OLD, SIBLING
 
 ATTRIBUTION = (
     "Everything is invented: the team, the model, the commits, the images' bytes and every number and log line, and what\n"
     "  SGLang v0.5.22 is said to do. tests/rehearse/make_own_scenarios.py makes this folder."
 )
-GREEN, MOVED, TAKEN, FAMILY = "green", "moved-tag", "takeover", "family"
+GREEN, MOVED, TAKEN, FAMILY, STALE = "green", "moved-tag", "takeover", "family", "stale-cache"
+# The launcher keeps squash files by tag; somebody has put the old image under the new one's name.
+SQUASH = "lmsysorg_sglang_v0.5.22.sqsh"
 # Latencies of the new image as a share of the old one's, where nothing is wrong with it.
 BETTER = {"ttft": 0.985, "itl": 0.988}
 # What the new image does to multi-token prediction in the middle of the curve, and how a second look finds it.
@@ -137,10 +139,19 @@ def family() -> tuple[str, tuple[Run, ...]]:
     return _told(FAMILY, about, runs, "", outcome="regressed", cause="verdict"), runs
 
 
+def stale_cache() -> tuple[str, tuple[Run, ...]]:
+    """The launcher's cache serves the old image; the eval passes, the server's log gives it away, and no sweep is paid for."""
+    job = gate(KEY, 7.4, asked=numbers.SAMPLE, correct=(96, 96), ran=OLD, cache=SQUASH)
+    runs = (Run(7300810021, "smoke.yml", BEGUN, ((job,),), "Stage 1: 100 questions, answered by the image before."),)
+    about = ("The smoke's eval passes, but the server's log says that the old image answered it, out of a squash file kept under the\n"
+             "  new one's name. The bump ends before a sweep measures the old image once more, and the file to delete is named.")
+    return _told(STALE, about, runs, "", outcome="uncertain", cause="none", shares=GREEN), runs
+
+
 def _sampled(run: int, when: datetime, keys: Sequence[str]) -> Run:
-    made = tuple(gate(key, 7.4 if key == KEY else 7.1, asked=numbers.SAMPLE, correct=(48 - index, 48 - index))
+    made = tuple(gate(key, 7.4 if key == KEY else 7.1, asked=numbers.SAMPLE, correct=(96 - index, 96 - index))
                  for index, key in enumerate(keys))
-    return Run(run, "smoke.yml", when, (made,), "Stage 1: 50 questions of every eval that gates the sweep.")
+    return Run(run, "smoke.yml", when, (made,), "Stage 1: 100 questions of every eval that gates the sweep.")
 
 
 def _lowest(run: int, when: datetime, keys: Sequence[str]) -> Run:

@@ -1,0 +1,138 @@
+"""`compare`: results of two images in, findings and a verdict out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from msgspec import Struct
+
+from bot.adapters.assets import PackagedAssets
+from bot.adapters.processes import Processes
+from bot.cli.output import as_json, note, table, working
+from bot.cli.results import streams
+from bot.cli.wiring import knowledge
+from bot.errors import BadInput
+from bot.model.result import Accounting, Cell, Finding, Rerun, Row, Samples, Verdict
+from bot.results import Collected, Metrics, collect
+from bot.results.accounts import total
+from bot.verdict import report as verdicts
+from bot.verdict.compare import compare as judge
+
+UNREAD = {
+    "not-a-result": ("no result that is known here", "give rows, or the artifacts of a job"),
+    "no-concurrency": ("the concurrency is nowhere told", "put it into the name, as in results_conc16.json"),
+}
+"""Why nothing comes of a file that was named itself, and what to do about it."""
+FOUND = ("finding", "metric", "point", "baseline", "new", "delta", "interval", "n", "reasons")
+AGAIN = ("run again", "why", "runs", "baseline runs", "GPU-hours a run")
+
+
+class Read(Struct, frozen=True, kw_only=True):
+    """What one side's files say."""
+
+    rows: tuple[Row, ...] = ()
+    accounting: tuple[Accounting, ...] = ()
+    samples: tuple[Samples, ...] = ()
+
+
+def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: str) -> None:
+    """Judges rows or artifacts against a baseline; exit 1 for regressed or inconclusive."""
+    with working("reading the results"):
+        metrics = knowledge(PackagedAssets()).metrics
+        mine, old, again = (read(paths, metrics) for paths in (new, baseline, repeat))
+        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=metrics,
+                        accounting=mine.accounting, baseline_accounting=old.accounting,
+                        samples=mine.samples, baseline_samples=old.samples)
+    if format_ == "json":
+        as_json(_nameless(verdicts.report(verdict)))
+    else:
+        _show(verdict, format_)
+    raise typer.Exit(verdicts.exit_code(verdict))
+
+
+def read(paths: Sequence[Path], metrics: Metrics) -> Read:
+    """What each argument holds, by itself: two runs of one point must not contradict each other as one attempt would.
+    Files that hold no result are named."""
+    found = [_collected(path, metrics) for path in paths]
+    return Read(rows=tuple(row for one in found for row in one.rows),
+                accounting=total(counted for one in found for counted in one.accounting),
+                samples=tuple(answers for one in found for answers in one.samples))
+
+
+def _collected(path: Path, metrics: Metrics) -> Collected:
+    found = collect(streams([path]), recipe="", metrics=metrics, spread=Processes())
+    for skip in found.skipped:
+        if skip.why == "nothing-measured":
+            note(f"note: {skip.name}: nothing was measured, {skip.detail}")
+    wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD), None)
+    if wrong and path.is_file() and not _empty(path):
+        raise BadInput(*wrong, file=str(path))
+    unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
+    if unplaced:
+        more = f" and {len(unplaced) - 1} more" if len(unplaced) > 1 else ""
+        note(f"note: {unplaced[0]}{more}: the concurrency is nowhere told, left out")
+    if not found.rows and not found.accounting:
+        note(f"note: {path} holds no result")
+    return found
+
+
+def _empty(path: Path) -> bool:
+    """A list without rows is a result: that nothing was measured."""
+    return path.stat().st_size < 64 and path.read_bytes().strip() in (b"[]", b'{"rows": []}')
+
+
+def _nameless(told: dict[str, Any]) -> dict[str, Any]:
+    """Artifacts do not say which recipe they are of: null, and not a name of no letters."""
+    points = [part["point"] for part in (*told["findings"], *told["rerun"]) if part["point"]]
+    for point in points:
+        point["recipe"] = point["recipe"] or None
+    return told
+
+
+def _show(verdict: Verdict, format_: str) -> None:
+    """The verdict, then every finding, then what is worth running again."""
+    line = f"{verdict.verdict}{': ' + ', '.join(verdict.reasons) if verdict.reasons else ''}"
+    typer.echo(f"**{line}**\n" if format_ == "markdown" else line)
+    told: list[Finding | Rerun] = [*verdict.findings, *verdict.rerun]
+    names = _Names(one.point for one in told if one.point)
+    if verdict.findings:
+        table(format_, FOUND, [_line(found, names) for found in verdict.findings], right=("baseline", "new", "delta", "n"))
+    if verdict.rerun:
+        typer.echo()
+        rows = [(names.of(again.point), again.why, again.runs, again.history, _number(again.gpu_hours)) for again in verdict.rerun]
+        table(format_, AGAIN, rows, right=AGAIN[2:])
+
+
+class _Names:
+    """Points by their concurrency, and by what else tells these points apart."""
+
+    def __init__(self, points: Iterable[Cell]) -> None:
+        held = list(points)
+        self._parts = [part for part in ("recipe", "workload", "topology") if len({getattr(point, part) for point in held}) > 1]
+
+    def of(self, point: Cell | None, recipe: str = "") -> str:
+        """A point's name; without one the whole curve of a recipe."""
+        if point is None:
+            return " ".join([*([recipe] if "recipe" in self._parts else []), "all"])
+        return " ".join([*(str(told) for part in self._parts if (told := getattr(point, part))), f"c{point.concurrency}"])
+
+
+def _line(found: Finding, names: _Names) -> tuple[object, ...]:
+    """A row of the table. Differences of shares are percentage points, all others percent of the old value."""
+    delta, low, high = (_change(value, found.unit) for value in (found.delta, *(found.interval or (None, None))))
+    notes = [word for word in ("void" if found.void else None, found.how, *found.reasons) if word]
+    return (found.finding, found.metric, names.of(found.point, found.recipe), _number(found.baseline), _number(found.new),
+            delta or "N/A", f"{low} to {high}" if low else None, found.n, " ".join(notes))
+
+
+def _change(value: float | None, unit: str) -> str | None:
+    if value is None:
+        return None
+    return f"{value * 100:+.1f}{' pp' if unit == 'share' else '%'}"
+
+
+def _number(value: float | None) -> str:
+    return "N/A" if value is None else f"{value:.4g}"
