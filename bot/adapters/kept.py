@@ -27,7 +27,7 @@ _ENDS = (".json", ".jsonl")
 
 
 class FolderBaselines:
-    """Satisfies the Published port over a folder of one revision; `files` is asked when a baseline is."""
+    """Satisfies the Published port over a folder, or a single file, of one revision; `files` is asked when a baseline is."""
 
     def __init__(self, files: Callable[[], Tree], folder: str, metrics: Metrics) -> None:
         self._files, self._folder, self._metrics = files, folder.strip("/"), metrics
@@ -61,6 +61,9 @@ class FolderBaselines:
 
     def _read(self) -> Iterator[tuple[str, bytes]]:
         tree = self._files()
+        alone = tree.read(self._folder) if self._folder.endswith(_ENDS) else None
+        if alone is not None:
+            yield self._folder, alone
         for path in tree.paths(f"{self._folder}/"):
             if path.endswith(_ENDS):
                 yield path, tree.read(path) or b""

@@ -16,8 +16,10 @@ from bot import __version__
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.adapters.commits import GitHubCommits
+from bot.adapters.folder_archive import FolderArchive
 from bot.adapters.git import CommandGit, init_bare
 from bot.adapters.github import GitHubForge
+from bot.adapters.github.archive import GitHubArchive
 from bot.adapters.process import LocalProcess
 from bot.adapters.tree import CommitTree
 from bot.cli import environment, summary
@@ -33,6 +35,7 @@ from bot.images import reference
 from bot.layout import Layout
 from bot.ledger import Ledger, wake_id
 from bot.model.event import Event, Scheduled
+from bot.ports import Archive, Clock
 from bot.strict import json_value
 from bot.wake.context import Context
 from bot.wake.loop import Report
@@ -114,7 +117,8 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
         published=published(clock, layout, known, lambda: CommitTree(git, git.tip(layout.base) or ""), ledger),
         ledger=ledger, tree=lambda oid: CommitTree(git, oid), layout=layout,
         limits=limits(layout), knowledge=known, render=renderer(assets, layout, known), mode=environment.mode,
-        wake=wake_id(random), version=__version__, run=environment.run(), narrate=note, generator=generator(layout),
+        archive=_archive(layout, api, repository, clock), wake=wake_id(random),
+        version=__version__, run=environment.run(), narrate=note, generator=generator(layout),
     )
 
 
@@ -149,6 +153,17 @@ def _books(layout: Layout, remote: str, git: CommandGit, stack: ExitStack) -> Co
         token = there or environment.word("BUMPBOT_TOKEN", "GITHUB_TOKEN")
         return opened(environment.remote(layout.ledger), stack, name=login, token=token)
     return opened(remote, stack, name=login, token=own) if own else git
+
+
+def _archive(layout: Layout, api: str, repository: str, clock: Clock) -> Archive | None:
+    """Where a bump's files are kept: beside the ledger, with the token that is meant for it; None beside a ledger on a server
+    of which nothing but its git address is known."""
+    given = environment.word("BUMPBOT_LEDGER")
+    if given is not None:
+        elsewhere = "://" in given or ":" in given.partition("/")[0]
+        return None if elsewhere else FolderArchive(Path(f"{given.rstrip('/')}-archive"))
+    token = environment.word("BUMPBOT_LEDGER_TOKEN") if layout.ledger else environment.word("GITHUB_TOKEN")
+    return GitHubArchive(api, layout.ledger or repository, token or environment.needed("BUMPBOT_TOKEN", "GITHUB_TOKEN"), clock)
 
 
 def _payload(file: Path) -> dict[str, Any]:

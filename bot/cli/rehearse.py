@@ -16,6 +16,7 @@ from bot import __version__
 from bot.adapters.addresses import is_loopback_name
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.commits import GitHubCommits
+from bot.adapters.folder_archive import FolderArchive
 from bot.adapters.git import CommandGit, init_bare
 from bot.adapters.github import GitHubForge
 from bot.adapters.process import LocalProcess
@@ -117,7 +118,7 @@ class RehearsedBot:
         store = init_bare(process, work / "ledger.git")
         books = CommandGit(process, str(store), work / f"{name}-ledger.git", name=account, email=email, shallow=(BRANCH,))
         self.ledger, self.refused = Ledger(books, clock=world.clock, random=self._random), []
-        token = world.tokens["bot"]
+        self.archive, token = FolderArchive(work / "archive"), world.tokens["bot"]
         self._forge = GitHubForge(world.github_url, world.repository, token, world.clock, login=account)
         self._registry = OciRegistry(world.clock, override=world.endpoints, trust_declared=story.declared.registry.declared_digests,
                                      resolve=_nowhere)
@@ -149,7 +150,7 @@ class RehearsedBot:
                           approve_above=policy.caps.approve_above),
             knowledge=self._knowledge, render=render, mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
-            narrate=self._narrate, generator=generator(layout),
+            narrate=self._narrate, generator=generator(layout), archive=self.archive,
         )
 
     def _published(self, layout: Layout) -> Published:

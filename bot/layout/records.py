@@ -153,9 +153,9 @@ class Changelog(_Record, kw_only=True):
 
 
 class Baselines(_Record, kw_only=True):
-    """Where published points are read, all that are named together: the ledger's own results, a folder of this repository,
-    a base URL. The newest run of exactly the same leads, the others stand behind it for the median; of one run that two of
-    them have the first counts, in this order."""
+    """Where published points are read, all that are named together: the ledger's own results, a folder or file of this
+    repository, a base URL. The newest run of exactly the same leads, the others stand behind it for the median; of one run that
+    two of them have the first counts, in this order."""
 
     ledger: bool = True
     folder: str = ""

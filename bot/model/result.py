@@ -213,6 +213,14 @@ class Verdict(Struct, frozen=True, kw_only=True):
     rerun: tuple[Rerun, ...] = ()
 
 
+class Filed(Struct, frozen=True, kw_only=True):
+    """A file of a producing run as it is archived: its bytes lie elsewhere."""
+
+    name: str
+    size: int
+    sha256: str
+
+
 class Absent(Struct, frozen=True, kw_only=True):
     """A point of the recipe that has no baseline, and why, as a word of the glossary (`absent-`), a value behind the colon."""
 
@@ -225,7 +233,8 @@ class Baseline(Struct, frozen=True, kw_only=True):
 
     `rows` are those of the newest run at each point, then older runs of exactly the same; date, run, attempt, head and pull
     are those of the newest run of all. `absent` are the points that nothing was found for; `thresholds` what each eval had
-    to reach then, and `identity` what a set without a fingerprint is matched by, where the source tells.
+    to reach then, and `identity` what a set without a fingerprint is matched by, where the source tells. `files` are those of
+    the producing run, as they were when the bump began.
     """
 
     date: str
@@ -243,3 +252,4 @@ class Baseline(Struct, frozen=True, kw_only=True):
     absent: tuple[Absent, ...] = ()
     thresholds: dict[str, float] = {}
     identity: str = ""
+    files: tuple[Filed, ...] = ()

@@ -26,7 +26,7 @@ from bot.model.action import (
 from bot.model.bump import Bump
 from bot.model.forge import Pull
 from bot.model.ledger import Receipt
-from bot.wake import comments, pushes
+from bot.wake import archive, comments, pushes
 from bot.wake.context import ALLOWED, Context
 from bot.wake.runs import DISPATCH, carries
 
@@ -119,6 +119,7 @@ def _open(context: Context, bump: Bump, index: int, action: OpenPull, receipt: R
         body = comments.body("", bump, context.render.parts(action.record)[0], receipt)
         title = context.render.title(action.record)
         pull = context.forge.open_pull(branch=rules.branch, base=rules.base, title=title, body=body, draft=True)
+    archive.keep(context, bump)
     return Result(index=index, ok=True, pull=pull.number, head=pull.head)
 
 

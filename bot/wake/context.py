@@ -31,7 +31,7 @@ from bot.model.action import (
 from bot.model.mode import Mode
 from bot.model.record import Record
 from bot.model.rules import Limits
-from bot.ports import Clock, Commits, Forge, Generator, Git, Published, Registry, Tree
+from bot.ports import Archive, Clock, Commits, Forge, Generator, Git, Published, Registry, Tree
 from bot.results.metrics import Metrics
 
 # What each mode lets through. Ending and cleaning up belong to `propose`: a bot that may not spend may still stop.
@@ -83,6 +83,7 @@ class Context:
     wake: str
     version: str
     run: str | None = None
+    archive: Archive | None = None
     known_repairs: frozenset[str] | None = None
     narrate: Callable[[str], None] = lambda line: None
     generator: Callable[[Tree], Generator | None] = lambda code: None

@@ -15,7 +15,7 @@ from bot.model.ledger import Held, OpenBumps, Successor
 from bot.model.outcome import Disposition
 from bot.model.scan import Scanned
 from bot.plan import Sources, bump_id, movable, plan
-from bot.wake import scanning, sights
+from bot.wake import archive, scanning, sights
 from bot.wake.context import ALLOWED, Context
 
 # A successor that could not begin for so long was somebody's choice not to.
@@ -37,7 +37,7 @@ def requested(context: Context, event: Requested, reasons: tuple[str, ...] = ())
     subject = plan(sources, context.layout, event.recipe, image, context.limits, reasons)
     bump = Bump(id=bump_id(event.recipe, subject.candidate.new.digest), now=context.clock.now(), subject=subject)
     _free(context, bump)
-    return bump
+    return archive.archived(context, bump)
 
 
 def successors(context: Context) -> tuple[Bump, ...]:

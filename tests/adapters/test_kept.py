@@ -97,6 +97,13 @@ class TestRowsThatAreNotTheRecipes:
         assert asked.baseline(port, "toy", image=IMAGE, fingerprint=PRINT) is None and files.asked > 0
 
 
+class TestASingleFile:
+    def test_may_be_named_in_place_of_a_folder(self) -> None:
+        files = Files({"kept/2026-09-01.jsonl": [row()], "kept/2026-09-02.jsonl": [row(value=1.0, run=9)]})
+        found = asked.baseline(FolderBaselines(lambda: files, "kept/2026-09-01.jsonl", METRICS), "toy", image=IMAGE, fingerprint=PRINT)
+        assert [one.value for one in found.rows] == [100.0]
+
+
 class TestAnswersOfTheApi:
     def test_kept_in_a_file_are_read_too(self) -> None:
         told = {"conc": 16, "image": IMAGE, "recipe_fingerprint": PRINT, "date": "2026-09-05", "benchmark_type": "chat", "tp": 4,

@@ -33,10 +33,10 @@ class Api:
     """Reads of one repository. `token` goes to the API's host and nowhere else."""
 
     def __init__(self, base_url: str, repository: str, token: str, clock: Clock, *,
-                 transport: httpx.BaseTransport | None = None) -> None:
+                 transport: httpx.BaseTransport | None = None, accept: str = "application/vnd.github+json") -> None:
         self._base, self._clock = base_url.rstrip("/"), clock
         self._repository = address("repos", *repository.split("/"))
-        headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": VERSION}
+        headers = {"Accept": accept, "X-GitHub-Api-Version": VERSION}
         self._plain = make_client(transport=transport)
         self._client = make_client(transport=transport, headers={**headers, "Authorization": f"Bearer {token}"})
 

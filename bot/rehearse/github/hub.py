@@ -13,7 +13,15 @@ from msgspec import Struct
 
 from bot.errors import Missing
 from bot.model.upstream import Comparison
-from bot.rehearse.github import history, issues, pulls, repos, rulesets, runs  # noqa: F401  (they register their routes)
+from bot.rehearse.github import (  # noqa: F401  (they register their routes)
+    history,
+    issues,
+    pulls,
+    releases,
+    repos,
+    rulesets,
+    runs,
+)
 from bot.rehearse.github.actions import Engine
 from bot.rehearse.github.archive import Shelf
 from bot.rehearse.github.declare import Account, Cause, Clock, Kind, RunScript, Script, Trigger, Workflow

@@ -160,8 +160,10 @@ class Store:
         self.labels: dict[str, Label] = {}
         self.runs: dict[int, Run] = {}
         self.artifacts: dict[int, Artifact] = {}
+        self.releases: dict[int, Any] = {}
         self._next = {"pull": 0, "comment": 2_400_000_000, "run": 34_000_000_000, "job": 100_000_000_000,
-                      "artifact": 7_000_000_000, "event": 19_000_000_000, "reaction": 300_000_000, "seq": 0}
+                      "artifact": 7_000_000_000, "event": 19_000_000_000, "reaction": 300_000_000,
+                      "release": 250_000_000, "asset": 310_000_000, "seq": 0}
 
     def next(self, kind: str) -> int:
         self._next[kind] += 1

@@ -89,6 +89,9 @@ PATHS = {
     f"{R}/environments/{{environment_name}}/deployment-branch-policies": ["get", "post"],
     f"{R}/environments/{{environment_name}}/secrets": ["get"],
     f"{R}/environments/{{environment_name}}/variables": ["get"],
+    f"{R}/releases": ["get", "post"],
+    f"{R}/releases/assets/{{asset_id}}": ["get"],
+    f"{R}/releases/{{release_id}}/assets": ["get", "post"],
     f"{R}/rules/branches/{{branch}}": ["get"],
     f"{R}/rulesets": ["post"],
     f"{R}/rulesets/{{ruleset_id}}": ["get"],
@@ -130,6 +133,8 @@ KINDS = [
     "runner-groups-org",
     "repository-ruleset",
     "branch-protection",
+    "release",
+    "release-asset",
 ]
 PROSE = {"description", "example", "examples", "externalDocs", "x-github", "x-multi-segment", "deprecated", "tags",
          "summary", "operationId", "x-github-breaking-changes", "x-github-mediatypes", "headers", "links", "title",
