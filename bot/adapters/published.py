@@ -50,7 +50,8 @@ class PublishedBaselines:
                 key = (point.date, point.run or 0, point.attempt or 0, point.image, point.fingerprint or point.identity)
                 ours.setdefault(key, []).append(point)
         mine = {id(point) for group in ours.values() for point in group}
-        asides = dict.fromkeys(Aside(image=point.image, fingerprint=point.fingerprint, identity=point.identity, date=point.date)
+        asides = dict.fromkeys(Aside(image=point.image, fingerprint=point.fingerprint, identity=point.identity, date=point.date,
+                                     run=point.run)
                                for point in found if id(point) not in mine)
         newest = max(ours, key=lambda key: key[:3], default=None)
         run = newest[:2] if newest else None

@@ -21,6 +21,7 @@ def freeze(found: Match, question: Question, *, repushed: datetime | None = None
     is compared there.
 
     Notes are words, values after colons: `baseline-unverifiable:2026-09-03`, `points-gone:32`, `points-new:16`,
+    `configuration-gone:TP8 1k1k`,
     `eval-not-comparable:gsm8k` (published, not selected now), `eval-new:gsm8k` (the reverse),
     `eval-size-changed:gsm8k:1319:50`, `eval-threshold-changed:gsm8k:0.9:0.85`, `baseline-single`.
     """
@@ -29,6 +30,7 @@ def freeze(found: Match, question: Question, *, repushed: datetime | None = None
     frozen = found.baseline
     notes = [*found.notes, *_pushed(frozen, question, repushed), *_evals(frozen, question.evals),
              *(f"points-gone:{conc}" for conc in found.gone),
+             *(f"configuration-gone:{told}" for told in found.retired),
              *(f"points-new:{conc}" for conc in sorted({one.point.concurrency for one in found.absent
                                                         if one.why == "not-published"})),
              *(["baseline-single"] if found.runs == 1 else [])]

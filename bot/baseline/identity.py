@@ -16,6 +16,8 @@ from bot.results.topology import topology, workload
 
 # A recipe's framework -> the application's name for it.
 FRAMEWORKS = {"sglang-disagg": "mori-sglang", "trtllm": "trt", "dynamo-trtllm": "dynamo-trt"}
+AGENTIC = "agentic-coding"
+"""The one workload that has no lengths."""
 PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4"}
 
 

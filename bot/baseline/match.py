@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from bot.baseline.identity import plain
+from bot.baseline.identity import AGENTIC, plain
 from bot.model.baseline import Configuration, Offer, Question
 from bot.model.result import Absent, Baseline, Cell, Row
 
@@ -27,13 +27,15 @@ RUNS = 10
 
 class Match(Struct, frozen=True, kw_only=True):
     """The baseline, or why there is none. `absent` are the points without any, each with its reason; `runs` the most runs
-    that any point has; `gone` are concurrencies that were published for a configuration and are not asked for."""
+    that any point has; `gone` are concurrencies that were published for a configuration and are not asked for, `retired`
+    whole configurations, as topology and workload."""
 
     baseline: Baseline | None
     missing: str | None = None
     absent: tuple[Absent, ...] = ()
     runs: int = 0
     gone: tuple[int, ...] = ()
+    retired: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -69,7 +71,7 @@ def match(offer: Offer, question: Question, date: str | None = None) -> Match:
         return Match(baseline=None, missing=_whole(absent), absent=tuple(absent), notes=offer.notes)
     return Match(
         baseline=_joined(found, question, absent), absent=tuple(absent), runs=max(len(one.sets) for one in found),
-        gone=_gone(dated, question), notes=(*offer.notes, *_told(found, question)),
+        gone=_gone(dated, question), retired=_retired(offer, question, found), notes=(*offer.notes, *_told(found, question)),
     )
 
 
@@ -180,6 +182,22 @@ def _gone(sets: Sequence[Baseline], question: Question) -> tuple[int, ...]:
     for wanted in question.configurations:
         for one in fits(sets, wanted)[:1]:
             gone |= {row.point.concurrency for row in one.rows if row.metric != "eval"} - set(wanted.concurrencies)
+    return tuple(sorted(gone))
+
+
+def _retired(offer: Offer, question: Question, found: Sequence[_Found]) -> tuple[str, ...]:
+    """Configurations that the same runs measured with the same image and that nothing asked for is. One bump was begun with
+    a baseline half of whose workloads its recipe could not generate any more (#3313). What differs in speculation, or is
+    agentic where ours is not, is another recipe of the same sweep."""
+    runs = {one.sets[0].run for one in found} - {None}
+    mine = [one.identity.split("|") for one in question.configurations if one.identity]
+    kinds = {(*parts[:4], parts[-2] == AGENTIC) for parts in mine}
+    gone = set()
+    for one in offer.asides:
+        parts = one.identity.split("|")
+        if (len(parts) == 7 and one.run in runs and same_image(one.image, question.image) and parts not in mine
+                and (*parts[:4], parts[-2] == AGENTIC) in kinds):
+            gone.add(f"{parts[4]} {parts[5]}")
     return tuple(sorted(gone))
 
 

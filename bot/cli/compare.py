@@ -10,18 +10,22 @@ import typer
 from msgspec import Struct
 
 from bot.adapters.assets import PackagedAssets
+from bot.adapters.processes import Processes
 from bot.cli.output import as_json, note, table, working
 from bot.cli.results import streams
 from bot.cli.wiring import knowledge
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Finding, Rerun, Row, Samples, Verdict
-from bot.results import Collected, collect
+from bot.results import Collected, Metrics, collect
 from bot.results.accounts import total
-from bot.results.metrics import Metrics
 from bot.verdict import report as verdicts
 from bot.verdict.compare import compare as judge
 
-UNREAD = ("not-a-result", "no-concurrency")
+UNREAD = {
+    "not-a-result": ("no result that is known here", "give rows, or the artifacts of a job"),
+    "no-concurrency": ("the concurrency is nowhere told", "put it into the name, as in results_conc16.json"),
+}
+"""Why nothing comes of a file that was named itself, and what to do about it."""
 FOUND = ("finding", "metric", "point", "baseline", "new", "delta", "interval", "n", "reasons")
 AGAIN = ("run again", "why", "runs", "baseline runs", "GPU-hours a run")
 
@@ -39,8 +43,9 @@ def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: 
     with working("reading the results"):
         metrics = knowledge(PackagedAssets()).metrics
         mine, old, again = (read(paths, metrics) for paths in (new, baseline, repeat))
-        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=metrics, accounting=mine.accounting,
-                        baseline_accounting=old.accounting, samples=mine.samples, baseline_samples=old.samples)
+        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=metrics,
+                        accounting=mine.accounting, baseline_accounting=old.accounting,
+                        samples=mine.samples, baseline_samples=old.samples)
     if format_ == "json":
         as_json(_nameless(verdicts.report(verdict)))
     else:
@@ -53,17 +58,18 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
     Files that hold no result are named."""
     found = [_collected(path, metrics) for path in paths]
     return Read(rows=tuple(row for one in found for row in one.rows),
-                accounting=total([counted for one in found for counted in one.accounting]),
+                accounting=total(counted for one in found for counted in one.accounting),
                 samples=tuple(answers for one in found for answers in one.samples))
 
 
 def _collected(path: Path, metrics: Metrics) -> Collected:
-    found = collect(streams([path]), recipe="", metrics=metrics)
+    found = collect(streams([path]), recipe="", metrics=metrics, spread=Processes())
     for skip in found.skipped:
         if skip.why == "nothing-measured":
             note(f"note: {skip.name}: nothing was measured, {skip.detail}")
-    if any(skip.why in UNREAD for skip in found.skipped) and path.is_file() and not _empty(path):
-        raise BadInput("no result that is known here", "give rows, or the artifacts of a job", file=str(path))
+    wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD), None)
+    if wrong and path.is_file() and not _empty(path):
+        raise BadInput(*wrong, file=str(path))
     unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
     if unplaced:
         more = f" and {len(unplaced) - 1} more" if len(unplaced) > 1 else ""

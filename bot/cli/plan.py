@@ -11,6 +11,7 @@ import typer
 from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
+from bot.baseline import findings
 from bot.cli.files import matrix_of
 from bot.cli.layouts import generator_of, layout_of, tree_of, unread
 from bot.cli.output import as_json, note, report, working
@@ -68,11 +69,12 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
 
 
 def told(recipe: str, layout: Layout, subject: Subject, text: str) -> dict[str, Any]:
-    """The JSON of CONTRACTS section 2 `plan`. Findings are those of preflight checks; none are made yet."""
+    """The JSON of CONTRACTS section 2 `plan`. Findings are those of the baseline; checks of files are not made yet."""
     return {
         "recipe": recipe, "old": subject.candidate.old.reference.text, "new": subject.candidate.text,
         "sites": [{"file": site.file, "line": site.line, "path": site.path} for site in subject.plan.sites],
-        "diff": subject.plan.diff, "matrix": matrix_of(layout, subject.plan.scope), "findings": [], "proposal": text,
+        "diff": subject.plan.diff, "matrix": matrix_of(layout, subject.plan.scope), "proposal": text,
+        "findings": msgspec.to_builtins(findings(subject.plan.baseline, subject.plan.missing_baseline)),
         "reasons": list(subject.candidate.reasons), "missing_baseline": subject.plan.missing_baseline,
         "comparisons": msgspec.to_builtins(subject.plan.comparisons), "notes": msgspec.to_builtins(subject.plan.notes),
     }

@@ -18,6 +18,8 @@ from bot.model.text import Text
 
 GATES = {
     "failed-requests": Text("too many requests failed at {0}", "测点 {0} 的失败请求过多"),
+    "canary": Text("the sample of {0} is further below the baseline's score than chance allows",
+                   "{0} 的抽样得分低于基线，超出偶然范围"),
     "coverage": Text("the point {0} was not measured", "测点 {0} 未被测量"),
 }
 NOTHING_MEASURED = Text("The run ended without measuring anything.", "该运行结束时没有产生任何测量结果。")

@@ -4,16 +4,21 @@ a guest's run can fail on a broken collector."""
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from math import fsum
 
 from bot.decide.people import held, sweep_labels, wished_smoke
 from bot.model.bump import Bump, Judged
 from bot.model.recipe import Point
+from bot.model.result import Rerun
 from bot.model.run import Job, Run, Stage
 
 GOOD = ("success", "skipped", "neutral")
 # How long a label may stand before the forge lists the run that it started: runs appear late, and a label put on again
 # in the meantime would start a second sweep and stop the first.
 LISTING = timedelta(minutes=15)
+# Why a point is worth measuring again: a suspicion that a second run confirms or clears, or a question that is only open.
+SUSPICIONS = frozenset({"suspect", "cold-run"})
+UNDECIDED = frozenset({"wide-interval", "too-few-points"})
 
 
 def failed_jobs(run: Run) -> tuple[Job, ...]:
@@ -75,12 +80,22 @@ def repeats(bump: Bump) -> tuple[Run, ...]:
 
 
 def suspects(bump: Bump, judged: Judged) -> tuple[Point, ...]:
-    """The points that the verdict wants measured once more before it says anything. Where the baseline's own few runs are
-    what it lacks, running the candidate again would only cost."""
+    """The points that the verdict wants measured once more before it says anything, and of which one more run would decide: a
+    suspicion always; an interval that is too wide only where it needs no more than one, and no more than a sweep may cost
+    unasked. An image that was not proven is for somebody to clear first, and no run of ours adds to a baseline's history."""
     wanted = judged.verdict.rerun if judged.verdict and judged.verdict.verdict == "inconclusive" else ()
-    cells = {(again.point.recipe, again.point.concurrency) for again in wanted if "history:" not in again.why}
+    sure = [again for again in wanted if set(_whys(again)) & SUSPICIONS]
+    if not sure and wanted and all(again.runs == 1 and set(_whys(again)) & UNDECIDED for again in wanted):
+        most = bump.subject.limits.approve_above
+        sure = list(wanted) if most is None or fsum(again.gpu_hours or 0.0 for again in wanted) <= most else []
+    cells = {(again.point.recipe, again.point.concurrency) for again in sure}
     return tuple(point for recipe in bump.subject.family for point in recipe.points
                  if point.kind == "throughput" and (point.recipe, point.concurrency) in cells)
+
+
+def _whys(again: Rerun) -> list[str]:
+    """The words of `suspect:ttft,itl;wide-interval:tput_per_gpu`."""
+    return [part.partition(":")[0] for part in again.why.split(";")]
 
 
 def starting(bump: Bump) -> bool:

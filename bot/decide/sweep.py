@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import budget
-from bot.decide import ending, report
+from bot.decide import ending, image, report
 from bot.decide.answer import respond
 from bot.decide.people import held, needs_approval
 from bot.decide.progress import news, sweep_slot
@@ -68,7 +68,8 @@ def repeat_due(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     price = budget.price(bump, points)
     if not budget.affords(bump, price):
         why = Text(NO_REPEAT.en.format(price), NO_REPEAT.zh.format(price))
-        return (*_told(bump, run, passed=True), *ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why))
+        ends = ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why, forecast=price)
+        return (*_told(bump, run, passed=True), *ends)
     if not budget.today(bump, price):
         return tomorrow(bump)
     return (*_told(bump, run, passed=None), dispatch_repeat(bump, run.head, points, price))
@@ -97,7 +98,8 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
         "regressed": Outcome.REGRESSED,
         "inconclusive": Outcome.UNCERTAIN,
     }[verdict]
-    return (*_told(bump, run, passed=True), *ending.end(bump, outcome, Cause.VERDICT, run=run.id))
+    why = image.why(bump, image.wrong(judged)) if outcome is Outcome.UNCERTAIN else None
+    return (*_told(bump, run, passed=True), *ending.end(bump, outcome, Cause.VERDICT, run=run.id, why=why))
 
 
 def _tries(bump: Bump, head: str) -> int:

@@ -37,12 +37,13 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Aside(Struct, frozen=True, kw_only=True):
-    """A published point that is not ours: what it was instead, so that a reason can be given."""
+    """A published point that is not ours: what it was instead, so that a reason can be given. `run` measured it."""
 
     image: str
     fingerprint: str
     identity: str
     date: str
+    run: int | None = None
 
 
 class Offer(Struct, frozen=True, kw_only=True):

@@ -99,6 +99,19 @@ class ProofLine(Struct, frozen=True, kw_only=True):
     nodes: tuple[str, ...] = ()
 
 
+class AgainLine(Struct, frozen=True, kw_only=True):
+    """Points worth measuring again for the same reason (`why`, a word of the glossary) and these metrics: how many more runs of
+    each would decide (None: none would), and what one run of all of them costs. `history`: how many runs behind the baseline
+    would, where its own few are what leaves the interval wide."""
+
+    points: tuple[str, ...]
+    why: str
+    metrics: tuple[str, ...] = ()
+    runs: int | None = None
+    gpu_hours: float | None = None
+    history: int | None = None
+
+
 class Regression(Struct, frozen=True, kw_only=True):
     """A metric that is worse, at one point or over a recipe's whole curve (no concurrency, and no single values then). `delta`
     and `interval` are fractions of the baseline, for an eval differences."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from bot.model.bump import Update
 from bot.model.image import Resolved, Sight
 from bot.model.lines import (
+    AgainLine,
     AttemptLine,
     BaselineBlock,
     CommandLine,
@@ -117,6 +118,7 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     passed: bool | None
     regressions: tuple[Regression, ...] = ()
     proofs: tuple[ProofLine, ...] = ()
+    again: tuple[AgainLine, ...] = ()
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -135,6 +137,7 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     successor: str | None = None
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
+    again: tuple[AgainLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):

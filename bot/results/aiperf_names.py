@@ -9,13 +9,17 @@ from bot.errors import BadInput
 from bot.results.read import mapping, number, text
 from bot.results.topology import lengths
 
-RATES = {
-    "output_token_throughput": ("output_tput", "tok/s", "tokens/sec"),
-    "input_token_throughput": ("input_tput", "tok/s", "tokens/sec"),
-    "total_token_throughput": ("total_tput", "tok/s", "tokens/sec"),
-    "request_throughput": ("request_tput", "req/s", "requests/sec"),
-    "request_count": ("profiled_requests", "requests", "requests"),
+ALONE: dict[str, tuple[str, str | None, str, str]] = {
+    "output_token_throughput": ("output_tput", None, "tok/s", "tokens/sec"),
+    "input_token_throughput": ("input_tput", None, "tok/s", "tokens/sec"),
+    "total_token_throughput": ("total_tput", None, "tok/s", "tokens/sec"),
+    "request_throughput": ("request_tput", None, "req/s", "requests/sec"),
+    "request_count": ("profiled_requests", None, "requests", "requests"),
+    "input_sequence_length": ("input_tokens", "mean", "tokens", "tokens"),
+    "output_sequence_length": ("output_tokens", "mean", "tokens", "tokens"),
+    "benchmark_duration": ("duration", None, "s", "sec"),
 }
+"""Metrics of which the `avg` alone counts: name, statistic and unit here, and the unit there."""
 SPREADS = {
     "time_to_first_token": ("ttft", "s"),
     "inter_token_latency": ("itl", "s"),
@@ -37,7 +41,7 @@ class Value(NamedTuple):
 def values(fields: Mapping[str, Any], name: str, key: str = "") -> list[Value]:
     """Every metric known here, from `{metric: {unit, avg, p50, ...}}`; others and nulls are passed over."""
     made = []
-    for field in (*RATES, *SPREADS):
+    for field in (*ALONE, *SPREADS):
         if fields.get(field) is not None:
             where = f"{key}.{field}".lstrip(".")
             body = mapping(fields[field], name, where)
@@ -49,7 +53,7 @@ def values(fields: Mapping[str, Any], name: str, key: str = "") -> list[Value]:
 def summed(fields: Mapping[str, Any], name: str, key: str = "") -> list[Value]:
     """As `values`, from a summary over runs: `{metric_stat: {unit, mean, ...}}`, of which the mean over the runs counts."""
     made = []
-    for field in (*RATES, *SPREADS):
+    for field in (*ALONE, *SPREADS):
         for stat in STATS:
             body = fields.get(f"{field}_{stat}")
             if body is not None:
@@ -60,12 +64,14 @@ def summed(fields: Mapping[str, Any], name: str, key: str = "") -> list[Value]:
 
 
 def _within(field: str, told: Iterable[tuple[str, Any]], body: Mapping[str, Any], name: str, where: str) -> list[Value]:
-    metric, unit, *written = RATES.get(field) or SPREADS[field]
-    scales = {written[0]: 1.0} if written else _SCALE if unit == "s" else _PER_USER
+    if field in ALONE:
+        metric, only, unit, written = ALONE[field]
+        _unit(body, (written,), name, where)
+        found = [value for stat, value in told if stat == "avg"]
+        return [Value(metric, only, unit, number(value, name, f"{where}.avg")) for value in found]
+    metric, unit = SPREADS[field]
+    scales = _SCALE if unit == "s" else _PER_USER
     scale = scales[_unit(body, tuple(scales), name, where)]
-    if written:
-        value = next((value for stat, value in told if stat == "avg"), None)
-        return [Value(metric, None, unit, number(value, name, f"{where}.avg"))]
     return [Value(metric, STATS[stat], unit, number(value, name, f"{where}.{stat}") * scale)
             for stat, value in told if value is not None]
 

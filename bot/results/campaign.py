@@ -35,6 +35,7 @@ class Request(Struct, frozen=True, kw_only=True):
     end: float
     first: float | None
     tokens: int
+    prompt: float | None
     wrong: str
 
 
@@ -87,7 +88,7 @@ def _request(record: Mapping[str, Any], name: str, line: int) -> Request:
     tokens = 0 if wrong and record.get("completion_tokens") is None else record.get("completion_tokens")
     return Request(index=count(record.get("request_index"), name, "request_index", line=line), start=start,
                    end=start if end is None else end, first=first, wrong=wrong,
-                   tokens=count(tokens, name, "completion_tokens", line=line))
+                   prompt=told("prompt_tokens"), tokens=count(tokens, name, "completion_tokens", line=line))
 
 
 def _wrong(record: Mapping[str, Any]) -> str:
@@ -143,7 +144,11 @@ def _measured(requests: Sequence[Request]) -> list[tuple[str, str | None, str, f
     made: list[tuple[str, str | None, str, float, int]] = [
         ("output_tput", None, "tok/s", sum(request.tokens for request in good) / window, len(good)),
         ("request_tput", None, "req/s", len(good) / window, len(good)),
+        ("duration", None, "s", window, len(good)),
+        ("output_tokens", "mean", "tokens", mean(request.tokens for request in good), len(good)),
     ]
+    prompts = [request.prompt for request in good if request.prompt is not None]
+    made += [("input_tokens", "mean", "tokens", mean(prompts), len(prompts))] if prompts else []
     for metric, values in times.items():
         if values:
             made += [(metric, f"p{rank}", "s", _percentile(values, rank), len(values)) for rank in _PERCENTILES]

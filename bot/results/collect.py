@@ -17,7 +17,7 @@ from bot.results import places, plausible
 from bot.results.claims import HEAD, claim
 from bot.results.join import Collected, Skipped, join
 from bot.results.metrics import Metrics
-from bot.results.parsed import Context, Parsed
+from bot.results.parsed import Context, Parsed, Spread
 
 
 def collect(
@@ -28,14 +28,16 @@ def collect(
     attempt: int | None = None,
     head: str | None = None,
     metrics: Metrics | None = None,
+    spread: Spread | None = None,
 ) -> Collected:
     """Reads `<artifact>/<path in it>` and its stream, pair by pair; each stream is read once, to its end.
 
     The same value told by two files (a row file and the list it was gathered into) counts once. Two different values
     for one point, or a file that does not hold, raise BadInput and nothing is returned. With `metrics` the rows come in
-    canonical names and units, and a unit that does not belong to its metric is refused with the file that has it.
+    canonical names and units, and a unit that does not belong to its metric is refused with the file that has it; with
+    `spread` a large file is read by several processes.
     """
-    context = Context(recipe=recipe, run=run, attempt=attempt, head=head)
+    context = Context(recipe=recipe, run=run, attempt=attempt, head=head, spread=spread)
     read: list[tuple[str, Parsed]] = []
     told = places.Beside()
     images: dict[str, str] = {}

@@ -13,6 +13,7 @@ from bot.results import places
 from bot.results.accounts import add
 from bot.results.parsed import GENERATOR, UNKNOWN, Parsed
 from bot.results.repeats import File, counting, marked
+from bot.results.standin import reconciled
 
 _ROUNDED = 5.1e-5
 """Half a unit of the fourth decimal, to which shares are rounded, and a little."""
@@ -50,7 +51,7 @@ def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Seq
         if conc is None and _unplaced(made):
             made = structs.replace(Parsed(), reported=made.reported)
         files.append(File(name, _at(made, conc)))
-    files = marked(files)
+    files = reconciled(marked(files))
     rows = _rows(counting(files))
     _agree(rows, files, beside)
     return Collected(

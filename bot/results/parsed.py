@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, Literal, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
 from bot.model.result import Accounting, Cell, Reliability, Reported, Row, Samples
 
+T = TypeVar("T")
 UNKNOWN = 0
 """The concurrency of a point whose file does not tell it; `collect` finds it beside the file or says it cannot."""
 
-GUEST, GENERATOR, SUMMED = 0, 1, 2
-"""Who made a row: the guest's own script, the load generator, or the generator's summary over its own runs.
+GUEST, GENERATOR, REQUESTS, SUMMED = 0, 1, 2, 3
+"""Who made a row: the guest's own script, the load generator, we of its single requests, or the generator's summary over its
+own runs.
 
 At one point only the first of these that is there counts: the same measurement must not weigh twice.
 """
+
+
+class Spread(Protocol):
+    """Work on a large stream by several processes: what each says of its part of whole lines, in their order. None where
+    the stream cannot be cut (an archive's member) or is not worth it; then nothing was read."""
+
+    def __call__(self, stream: BinaryIO, work: Callable[[BinaryIO], T]) -> Iterable[T] | None: ...
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -25,6 +35,7 @@ class Context(Struct, frozen=True, kw_only=True):
     run: int | None = None
     attempt: int | None = None
     head: str | None = None
+    spread: Spread | None = None
 
     def cell(self, concurrency: int | None, workload: str | None = None, **told: str | None) -> Cell:
         """The point of this recipe at a concurrency; None is not known."""

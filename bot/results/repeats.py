@@ -13,7 +13,10 @@ from msgspec import structs
 
 from bot.model.result import Cell, Row
 from bot.results import places
-from bot.results.parsed import GENERATOR, Parsed
+from bot.results.parsed import GENERATOR, REQUESTS, Parsed
+
+OF_ITS_RUNS = (GENERATOR, REQUESTS)
+"""Rows of one run of the load generator each."""
 
 
 class File(NamedTuple):
@@ -44,7 +47,7 @@ def counting(files: Sequence[File]) -> list[File]:
     loads = _loads(files)
     kept = []
     for file in files:
-        rows = [_loaded(row, loads.get((file.mark, row.point.concurrency))) if file.made.rank == GENERATOR else row
+        rows = [_loaded(row, loads.get((file.mark, row.point.concurrency))) if file.made.rank in OF_ITS_RUNS else row
                 for row in file.made.rows]
         rows = [row for row in rows if row.metric == "eval" or not any(
             rank < file.made.rank and _may_be(row.point, point) for rank, point in set(best.get(row.point.concurrency, ())))]
@@ -56,7 +59,7 @@ def _counted(files: Sequence[File]) -> list[File]:
     """Repetitions of a point numbered from 1, by the number in their path and then by name."""
     marks: dict[Cell, dict[str, tuple[int, str]]] = {}
     for file in files:
-        for row in file.made.rows if file.made.rank == GENERATOR else ():
+        for row in file.made.rows if file.made.rank in OF_ITS_RUNS else ():
             if row.repeat is None:
                 order = places.repetition(file.name) or 0, file.name
                 known = marks.setdefault(row.point, {})
@@ -69,7 +72,7 @@ def _counted(files: Sequence[File]) -> list[File]:
         return row if number is None else structs.replace(row, repeat=number)
 
     return [file._replace(made=structs.replace(file.made, rows=tuple(numbered(row, file.mark) for row in file.made.rows)))
-            if file.made.rank == GENERATOR else file for file in files]
+            if file.made.rank in OF_ITS_RUNS else file for file in files]
 
 
 def _loads(files: Sequence[File]) -> dict[tuple[str, int], str]:

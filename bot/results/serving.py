@@ -61,9 +61,12 @@ def rows(run: Mapping[str, Any], point: Cell, place: Place, context: Context, *,
     if not any(row.metric == "request_tput" for row in made):
         raise place.wrong("request_throughput", "is missing", "the run is incomplete; run it again")
     _rate(run, "request_throughput", completed / duration, place)
-    made_of = place.count(run, "total_output_tokens")
-    if made_of:
-        _rate(run, "output_throughput", made_of / duration, place)
+    made.append(context.row(point, "duration", duration, "s", n=completed, repeat=repeat))
+    for key, metric in (("total_input_tokens", "input_tokens"), ("total_output_tokens", "output_tokens")):
+        tokens = place.count(run, key)
+        if tokens:
+            made.append(context.row(point, metric, tokens / completed, "tokens", stat="mean", n=completed, repeat=repeat))
+            _rate(run, key.removeprefix("total_").replace("tokens", "throughput"), tokens / duration, place)
     for key, metric, stat in _timed(run, place):
         made.append(context.row(point, metric, place.number(run, key) / 1000.0, "s", stat=stat, n=completed, repeat=repeat))
     return tuple(made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.model.result import Cell, Finding, Judgement, Row, Samples
-from bot.verdict.evals import counts, nearest, normal
+from bot.verdict.evals import QUESTIONS, counts, nearest, normal
 from bot.verdict.paired import Paired, paired
 from bot.verdict.statistics import Z_ONE_SIDED, fisher, mcnemar, newcombe, newcombe_paired
 
@@ -21,7 +21,7 @@ def findings(new: Sequence[Samples], baseline: Sequence[Samples]) -> tuple[Findi
     """Whether more answers have no final answer than before, for each eval of which both sides kept the answers."""
     made = []
     for mine, theirs in _matched(new, baseline):
-        if theirs is not None:
+        if theirs is not None and min(mine.n, theirs.n) >= QUESTIONS:
             made.append(_cut(mine, theirs))
     return tuple(made)
 
@@ -49,12 +49,15 @@ def closes(samples: Samples) -> bool:
 
 
 def judgement(mine: Samples, theirs: Samples, both: Paired | None) -> tuple[Judgement, tuple[str, ...]]:
-    """Regressed: more cut by the margin and beyond chance. Neutral must be shown. Fewer are no merit of an image."""
+    """Regressed: more cut by the margin and beyond chance. Some more are neutral when that is shown to be less than the
+    margin. No more than before are neutral (how much so few questions can show is the score's own finding), and no merit."""
     cut, cut_old = (mine.cut, mine.n), (theirs.cut, theirs.n)
     grown = (both.only_new - both.only_old) / both.n if both else cut[0] / cut[1] - cut_old[0] / cut_old[1]
     chance = mcnemar(both.only_new, both.only_old) if both else fisher(cut, cut_old)
     if grown >= MARGIN and chance < LEVEL:
         return "regressed", ()
+    if grown <= 0:
+        return "neutral", ()
     high = (newcombe_paired(*both, Z_ONE_SIDED) if both else newcombe(cut, cut_old, Z_ONE_SIDED))[1]
     return ("neutral", ()) if high < MARGIN else ("inconclusive", ("wide-interval",))
 

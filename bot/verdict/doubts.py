@@ -14,11 +14,14 @@ from msgspec import structs
 from bot.model.result import Cell, Finding, Row
 from bot.results.metrics import Metrics
 from bot.verdict.pairs import Index, counterpart, identity, index
+from bot.verdict.statistics import fraction, log_ratio
 from bot.verdict.words import BLOCKING, word
 
 COLD_TAIL = 2.0
 """TTFT's tail over its median at one user: at most 1.1 in warm runs, above 2 in five of five cold ones (STATS 2.4)."""
 TAILS = ("p99", "p95", "p90")
+LENGTHS = ("input_tokens", "output_tokens")
+COUNTED = (*LENGTHS, "profiled_requests")
 SAME = math.log(1.01)
 """Tokens a request, and requests, within one percent are the same work."""
 SAMPLED = math.log(1.05)
@@ -30,6 +33,8 @@ SHORTENED = 0.25
 def doubted(rows: Sequence[Row], baseline: Sequence[Row]) -> tuple[Row, ...]:
     """The rows, with the flags that comparing them with the baseline gives. What a parser found wrong with one row of a
     point (its first requests were slow) is wrong with all rows of that point and run. Runs are looked at one by one."""
+    if not any(row.flags or row.metric in COUNTED or row.stat in TAILS for row in rows):
+        return tuple(rows)
     runs: dict[tuple[int | None, int | None], list[Row]] = {}
     for row in rows:
         runs.setdefault((row.run, row.attempt), []).append(row)
@@ -97,7 +102,7 @@ def lengths(new: Index, old: Index) -> list[tuple[Cell, str, float]]:
     """(point, metric, log ratio) of the tokens a request read and wrote, wherever both sides tell them."""
     return [
         (point, metric, ratio)
-        for metric in ("input_tokens", "output_tokens")
+        for metric in LENGTHS
         for point, ratio in _ratios(new, old, metric, ("mean", "p50")).items()
     ]
 
@@ -105,14 +110,14 @@ def lengths(new: Index, old: Index) -> list[tuple[Cell, str, float]]:
 def findings(rows: Sequence[Row], baseline: Sequence[Row], metrics: Metrics) -> tuple[Finding, ...]:
     """What changed in the work itself, point by point. A server that writes less is faster and may be wrong: it is told
     and never judged good or bad."""
-    new, old = index(rows), index(baseline)
+    new, old = (index(row for row in side if row.metric in LENGTHS) for side in (rows, baseline))
     made = []
     for point, metric, ratio in lengths(new, old):
         if abs(ratio) <= SAME or metric not in metrics:
             continue
         mine, theirs = _value(new, metric, point), _value(old, metric, point)
         made.append(
-            Finding(metric=metric, point=point, baseline=theirs, new=mine, delta=math.expm1(ratio), unit=metrics[metric].unit,
+            Finding(metric=metric, point=point, baseline=theirs, new=mine, delta=fraction(ratio), unit=metrics[metric].unit,
                     finding="inconclusive" if abs(ratio) > _allowed(metric, point) else "neutral", recipe=point.recipe,
                     reasons=("workload-mismatch",) if abs(ratio) > _allowed(metric, point) else ())
         )  # fmt: skip
@@ -138,5 +143,5 @@ def _ratios(new: Index, old: Index, metric: str, stats: Iterable[str | None]) ->
         for point, rows in mine.items():
             found = counterpart(point, theirs) if theirs else None
             if found is not None and point not in made and (one := rows[-1].value) > 0 and (other := theirs[found][-1].value) > 0:
-                made[point] = math.log(one / other)
+                made[point] = log_ratio(one, other, 1)
     return made

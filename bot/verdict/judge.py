@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -13,7 +12,7 @@ from bot.results.metrics import Metric
 from bot.verdict.noise import Noise, floored
 from bot.verdict.pairs import Pair
 from bot.verdict.rule import Point, Ruling, rule
-from bot.verdict.statistics import Z_ONE_SIDED, log_ratio, point_se
+from bot.verdict.statistics import Z_ONE_SIDED, change, fraction, log_ratio, point_se
 from bot.verdict.words import BLOCKING, known, word
 
 __all__ = ["Judged", "Noise", "judge"]
@@ -52,7 +51,7 @@ def judge(
 ) -> Judged:
     """Findings of one metric. `reasons` decorate the pooled finding; BLOCKING ones keep it inconclusive."""
     usable = tuple(pair for pair in pairs if pair.point not in saturated and not pair.blocked)
-    noise = floored(metric, stat, usable[0].point.workload if usable else None, noise)
+    noise = _loudest(floored(metric, stat, kind, noise) for kind in {pair.point.workload for pair in usable})
     doubted = tuple(pair for pair in pairs if pair.point not in saturated and pair.blocked)
     told = [*reasons, *(flag for pair in pairs if pair.point not in saturated for flag in pair.flags)]
     if usable and min(pair.history for pair in usable) == 1:
@@ -76,6 +75,12 @@ def judge(
                   ruling=ruling, noise=noise, doubted=doubted)  # fmt: skip
 
 
+def _loudest(known: Iterable[Noise | None]) -> Noise | None:
+    """Of a curve with points of several workloads the noise is taken that none of them exceeds."""
+    held = [noise for noise in known if noise]
+    return Noise(sigma=max(noise.sigma for noise in held), tau=max(noise.tau for noise in held)) if held else None
+
+
 def _effects(metric: Metric, pair: Pair) -> Point:
     return Point(
         log_ratio(median(pair.new), pair.base, metric.sign),
@@ -94,7 +99,7 @@ def _pooled(
         point=None,
         baseline=None,
         new=None,
-        delta=math.expm1(metric.sign * ruling.pool) if ruling else None,
+        delta=fraction(metric.sign * ruling.pool) if ruling else None,
         unit=metric.unit,
         finding=finding,
         interval=_interval(metric, ruling.pool, ruling.se) if ruling else None,
@@ -106,7 +111,7 @@ def _pooled(
 
 def _interval(metric: Metric, effect: float, se: float) -> tuple[float, float]:
     """Ninety percent, as fractions of the baseline."""
-    low, high = sorted(math.expm1(metric.sign * (effect + side * Z_ONE_SIDED * se)) for side in (-1, 1))
+    low, high = sorted(fraction(metric.sign * (effect + side * Z_ONE_SIDED * se)) for side in (-1, 1))
     return low, high
 
 
@@ -149,7 +154,7 @@ def _finding(
         point=pair.point,
         baseline=pair.base,
         new=new,
-        delta=new / pair.base - 1,
+        delta=change(new, pair.base),
         unit=metric.unit,
         finding=finding,
         interval=interval,

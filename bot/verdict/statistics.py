@@ -22,7 +22,18 @@ _MEDIAN = 1.57
 
 def log_ratio(new: float, old: float, sign: int) -> float:
     """How much better `new` is, in natural-log units; `sign` is the metric's direction. Both must be positive."""
-    return sign * math.log(new / old)
+    return sign * (math.log(new) - math.log(old))
+
+
+def fraction(effect: float) -> float:
+    """A log ratio as new/old - 1, finite whatever two values stood there."""
+    return math.expm1(min(effect, 700.0))
+
+
+def change(new: float, old: float) -> float:
+    """new/old - 1, finite too."""
+    ratio = new / old
+    return ratio - 1 if math.isfinite(ratio) else fraction(log_ratio(new, old, 1))
 
 
 def hodges_lehmann(values: Iterable[float]) -> float:

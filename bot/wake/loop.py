@@ -16,7 +16,7 @@ from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested, Scheduled
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
-from bot.wake import comments, holding, opening, orders, publishing, recall, sights
+from bot.wake import comments, holding, noises, opening, orders, publishing, recall, sights
 from bot.wake.act import act
 from bot.wake.context import ALLOWED, Context
 from bot.wake.observe import observe
@@ -143,6 +143,7 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     shared = [holding.promise(context.ledger, snapshot, facts, allowed)]
     shared += [holding.held(context.ledger, snapshot, facts)] if not entries or _reopens(actions) else []
     shared += [sights.of_bump(context.ledger, snapshot, facts)] if not entries else []
+    shared += [noises.kept(context, snapshot, facts, allowed)]
     writes = {path: data for written, _ in shared for path, data in written.items()}
     reads = tuple(path for _, read in shared for path in read)
     return _Turn(visit, facts, claim, context.ledger.step(snapshot, visit.id, claim, writes=writes, reads=reads))

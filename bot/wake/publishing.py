@@ -85,10 +85,11 @@ def _once(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def _proven(bump: Bump, judged: Judged) -> bool:
-    """Whether every result names the candidate, and no verdict says otherwise."""
+    """Whether every result names the candidate, no server said otherwise or nothing, and no verdict does."""
     named = [row.image for row in judged.rows if row.image]
     doubted = judged.verdict is not None and any(reason.startswith("image-not-proven") for reason in judged.verdict.reasons)
-    return bool(named) and not doubted and all(_same(image, bump.subject.candidate.text) for image in named)
+    served = all(proof.holds for proof in judged.proofs)
+    return bool(named) and served and not doubted and all(_same(image, bump.subject.candidate.text) for image in named)
 
 
 def _same(one: str, other: str) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from bot import budget
 from bot.errors import BadInput
 from bot.model.bump import Bump, Judged
-from bot.model.result import Proof
+from bot.model.result import Cell, Row
 from bot.model.run import Run
 from bot.verdict.compare import compare
-from bot.verdict.gates import STRICT_LIMIT, coverage, failed_requests
-from bot.wake import proofs
+from bot.verdict.pairs import identity
+from bot.wake import gates, noises, proofs
 from bot.wake.artifacts import note
 from bot.wake.context import Context
 
@@ -23,7 +24,7 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
     one; a verdict is made again only when something it rests on is new."""
     beside = [other for other in others if run.stage == "sweep" and _repeats(bump, run, other)]
     seen = tuple(sorted(job for other in beside for job in other.seen))
-    judged = msgspec.structs.replace(judged, gates=_gates(bump, run, judged))
+    judged = msgspec.structs.replace(judged, gates=gates.broken(bump, run, judged))
     baseline = bump.subject.plan.baseline
     if run.stage != "sweep" or not judged.rows or baseline is None or (judged.verdict and judged.beside == seen):
         return judged
@@ -32,10 +33,11 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
     void = {(one.recipe, one.concurrency) for one in judged.proofs if one.role == "eval" and one.contradicted}
     try:
         verdict = compare(
-            rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics,
+            rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics, noise=noises.known(context, bump, rows),
             scores=[score for score in judged.scores if (score.recipe, score.concurrency) not in void],
             accounting=judged.accounting, baseline_accounting=baseline.accounting,
-            reasons=(*baseline.notes, *_outside(bump), *unproven),
+            samples=[one for one in judged.samples if (one.recipe, one.concurrency) not in void], baseline_samples=baseline.samples,
+            gpu_hours=costs(bump, rows), reasons=(*baseline.notes, *_outside(bump), *unproven),
         )
     except BadInput as error:
         notes = (*judged.notes, note(f"run {run.id}", f"no verdict: {error}"))
@@ -50,27 +52,21 @@ def _repeats(bump: Bump, run: Run, other: Judged) -> bool:
     return found is not None and found.head == heads.get(found.stage)
 
 
-def _gates(bump: Bump, run: Run, judged: Judged) -> tuple[str, ...]:
-    """Gates beside evals that do not hold: too many failed requests at a point, points that a finished sweep lacks, and in a
-    smoke points at which another image ran, since a sweep would measure that one too."""
-    wanted = [(point.recipe, point.concurrency) for recipe in bump.subject.family for point in recipe.points
-              if point.kind == "throughput"]
-    lacking = coverage(judged.rows, wanted) if run.stage == "sweep" and run.terminal else ()
-    limits = {recipe.key: recipe.failed_requests for recipe in bump.subject.family if recipe.failed_requests is not None}
-    gates = [gate for one in judged.accounting for gate in failed_requests([one], limit=limits.get(one.recipe, STRICT_LIMIT))]
-    broken = [(gate.recipe, gate.concurrency) for gate in gates if not gate.passed]
-    named = len(bump.subject.family) > 1
-
-    def told(point: tuple[str, int]) -> str:
-        return f"{point[0]} c{point[1]}" if named and point[0] else f"c{point[1]}"
-
-    wrong = [_named(one) for one in judged.proofs if one.contradicted] if run.stage == "smoke" else []
-    return (*(f"image:{kind}{told(point)}" for kind, point in wrong), *(f"failed-requests:{told(point)}" for point in broken),
-            *(f"coverage:{told(point)}" for point in lacking))
-
-
-def _named(proof: Proof) -> tuple[str, tuple[str, int]]:
-    return "eval " if proof.role == "eval" else "", (proof.recipe, proof.concurrency)
+def costs(bump: Bump, rows: Sequence[Row]) -> Mapping[Cell, float]:
+    """GPU-hours that one more run of each point would hold: what its job held, else what it is forecast to."""
+    held: dict[tuple[str, int | None], float] = {}
+    for run in sorted(bump.world.runs, key=lambda run: (run.created, run.id)):
+        for job in run.jobs:
+            if job.role == "throughput" and job.conclusion == "success" and job.started and job.completed:
+                held[job.recipe, job.concurrency] = job.gpu_hours(bump.now)
+    points = {(point.recipe, point.concurrency): point for point in budget.points(bump) if point.kind == "throughput"}
+    made = {}
+    for cell in {identity(row.point) for row in rows if row.metric != "eval"}:
+        own = held.get((cell.recipe, cell.concurrency), held.get(("", cell.concurrency)))
+        point = points.get((cell.recipe, cell.concurrency))
+        cost = own if own is not None else budget.price(bump, [point]) if point else None
+        made |= {cell: cost} if cost is not None else {}
+    return made
 
 
 def _outside(bump: Bump) -> tuple[str, ...]:

@@ -78,6 +78,19 @@ class TestMatching:
         made = found(published(), question=asked(1, 32))
         assert [(one.point.concurrency, one.why) for one in made.absent] == [(32, "not-published")] and made.gone == (2, 4, 8, 16)
 
+    @pytest.mark.parametrize(("changed", "gone"), [
+        ({}, ("TP16/DCP16 8k1k",)), ({"run": 9}, ()), ({"image": "a/b:1"}, ()), ({"identity": WHAT}, ()),
+        ({"identity": "gb200|dynamo-vllm|fp4|none|TP16/DCP16|8k1k|off"}, ()),
+        ({"identity": "gb200|dynamo-vllm|fp4|mtp|TP16/DCP16|agentic-coding|off"}, ()), ({"identity": ""}, ())])
+    def test_what_the_same_run_measured_and_the_recipe_cannot_generate_is_told(self, changed, gone) -> None:
+        fixed = WHAT.replace("agentic-coding", "1k1k")
+        wanted = asked()
+        wanted = structs.replace(wanted, configurations=(structs.replace(wanted.configurations[0], identity=fixed),))
+        aside = structs.replace(Aside(image=OLD, fingerprint="e0", date="2026-08-21", run=32424103771,
+                                      identity=WHAT.replace("agentic-coding", "8k1k")),
+                                **{**changed, **({"identity": fixed} if changed == {"identity": WHAT} else {})})
+        assert found(published(identity=fixed), question=wanted, asides=[aside]).retired == gone
+
     def test_without_a_fingerprint_needs_everything_else_to_be_equal_and_says_so(self) -> None:
         assert found(published(fingerprint=None)).notes == ("fingerprint-unknown",)
         assert found(published(fingerprint=None, identity=WHAT.replace("mtp", "none"))).baseline is None

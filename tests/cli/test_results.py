@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import ROOT, bumpbot
+from tests.results.made import jsonl, request
+from tests.results.made_tools import vllm_run
 
 RUN = ROOT / "bot" / "rehearse" / "scenarios" / "kimi-k3-gb200" / "artifacts" / "34446587513"
 TRIAGE = ["signature", "class", "first_error", "file", "line", "node", "confidence", "others", "warnings", "repair"]
@@ -121,6 +123,25 @@ class TestCompare:
         done = bumpbot("compare", tmp_path / "none.json", "--baseline", rows(tmp_path / "old.json"), "--format", "json")
         assert done.code == 1 and done.json["verdict"] == "inconclusive"
         assert done.line.endswith("holds no result")
+
+    def test_a_server_that_was_down_is_told_and_no_number_is_made_of_it(self, tmp_path: Path) -> None:
+        (tmp_path / "run_conc4").mkdir()
+        (tmp_path / "run_conc4" / "profile_export.jsonl").write_bytes(
+            jsonl([request(number, error="ClientConnectorError") for number in range(6)]))
+        done = bumpbot("compare", tmp_path / "run_conc4", "--baseline", rows(tmp_path / "old.json"), "--format", "json")
+        assert done.code == 1 and done.json["verdict"] == "inconclusive"
+        assert "run_conc4/profile_export.jsonl: nothing was measured, 6 of 6 requests failed: ClientConnectorError" in done.err
+
+    def test_a_result_without_its_concurrency_says_so(self, tmp_path: Path) -> None:
+        (tmp_path / "run.json").write_text(json.dumps(vllm_run(None)))
+        done = bumpbot("compare", tmp_path / "run.json", "--baseline", rows(tmp_path / "old.json"))
+        assert done.code == 1 and "the concurrency is nowhere told" in done.line
+
+    def test_a_unit_that_is_none_is_told_with_its_file(self, tmp_path: Path) -> None:
+        new = json.loads(rows(tmp_path / "new.json").read_text())
+        (tmp_path / "new.json").write_text(json.dumps([row | {"unit": "furlongs"} for row in new]))
+        done = bumpbot("compare", tmp_path / "new.json", "--baseline", rows(tmp_path / "old.json"))
+        assert done.code == 1 and "new.json: unit: " in done.line and "furlongs" in done.line
 
     def test_for_a_person_the_verdict_comes_first(self, tmp_path: Path) -> None:
         argv = ("compare", rows(tmp_path / "new.json", 0.7, run=2), "--baseline", rows(tmp_path / "old.json"))

@@ -13,7 +13,7 @@ from bot.commands import COMMANDS
 from bot.decide import report
 from bot.model.bump import Ended, Update
 from bot.model.image import Sight
-from bot.model.lines import AttemptLine, Follow, ProofLine, Regression, RunLine, StageLine, SummaryLine
+from bot.model.lines import AgainLine, AttemptLine, Follow, ProofLine, Regression, RunLine, StageLine, SummaryLine
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import (
     Answer,
@@ -82,6 +82,15 @@ def renderer(style: str = "full", **changed: object) -> Renderer:
     made: dict = {"style": style, "forbidden": FORBIDDEN, "prefix": "[Klaud Cold]", **changed}
     return Renderer(made.pop("templates", TEMPLATES), made.pop("glossary", GLOSSARY), made.pop("metrics", METRICS), **made)
 
+AGAIN = (
+    AgainLine(points=("c16",), why="suspect", metrics=("tput_per_gpu", "itl"), runs=1, gpu_hours=30.4),
+    AgainLine(points=("c1", "c2"), why="wide-interval", metrics=("ttft",), runs=3, gpu_hours=58.1),
+    AgainLine(points=("c1", "c2"), why="history", metrics=("itl",), history=4, gpu_hours=58.1),
+    AgainLine(points=("c4",), why="image-not-proven", runs=1),
+    AgainLine(points=("c8",), why="too-few-points"),
+    AgainLine(points=("c8",), why="cold-run", runs=1, gpu_hours=0.04),
+    AgainLine(points=("c8",), why="a-reason-to-come", runs=1),
+)
 _RAN = ProofLine(points=("c1", "eval c4"), state="proven", wanted="0.29.0", ran="vLLM 0.29.0")
 _SQUASH = "vllm_vllm-openai_v0.29.0.sqsh"
 PROOFS = (
@@ -225,7 +234,7 @@ def catalogue() -> dict[str, Record]:
                                                      accounting=tuple(replace(one, recipe=KEY) for one in COUNTED)),
         "a smoke that met another image": replace(REPAIR, proofs=PROOFS, next="stop", passed=False),
         "a sweep of images unproven": replace(SWEEP, proofs=PROOFS, passed=True, verdict="inconclusive",
-                                              reasons=("image-not-proven:vLLM 0.27.1", "image:eval c4")),
+                                              reasons=("image-not-proven:vLLM 0.27.1", "image:eval c4", "canary:eval c16"), again=AGAIN),
         "a smoke of a family": replace(REPAIR, table=FAMILY, scores=tuple(replace(score, recipe=KEY) for score in SCORES)),
         "a sweep synced once": replace(SWEEP, first_head=None, base_tip=None, points=1, evals=1),
         "a sweep with holes": replace(SWEEP, table=HOLES, progress=(), accounting=(*COUNTED, *BASE_COUNTED)),
@@ -251,7 +260,7 @@ def catalogue() -> dict[str, Record]:
         "a stop for a newer image": replace(STOP, outcome=Outcome.SUPERSEDED, cause=Cause.NONE, follow=None, scores=(),
                                             successor=PINNED),
         "a stop at an open verdict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
-                                             reasons=("not-confirmed", "wide-interval")),
+                                             reasons=("not-confirmed", "wide-interval"), again=AGAIN),
         "a stop by a conflict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.NONE, why=None, scores=(), follow=None),
     }
     made |= {f"a stop because of {cause.value}": replace(STOP, cause=cause) for cause in Cause}

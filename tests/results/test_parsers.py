@@ -125,7 +125,8 @@ class TestTheAggregate:
 
     def test_places_the_requests_beside_it(self) -> None:
         told = collect(
-            [("run/profile_export.jsonl", stream(jsonl([request(0)]))), ("run/profile_export_aiperf.json", stream(summary(4)))],
+            [("run/profile_export.jsonl", stream(jsonl([request(0)]))),
+             ("run/profile_export_aiperf.json", stream({"aiperf_version": "0.13.0", "request_count": {"unit": "requests", "avg": 1.0}} | {"input_config": summary(4)["input_config"]}))],
             recipe="r",
         )
         assert told.accounting[0].concurrency == 4

@@ -66,8 +66,15 @@ class TestRunsOfOnePoint:
         assert {row.point.workload: row.repeat for row in told.rows} == {"8k1k": None, "100_20": None}
 
     def test_add_up_their_requests(self) -> None:
-        (told,) = read(*map(run, (1, 2, 3)), *EXPORTS).accounting
+        ttft = {"unit": "ms", "avg": 20.5, "p50": 20.5}
+        asked = [run(n, request_count={"unit": "requests", "avg": answered}, time_to_first_token=ttft)
+                 for n, answered in ((1, 2.0), (2, 1.0), (3, 2.0))]
+        (told,) = read(*asked, *EXPORTS).accounting
         assert (told.concurrency, told.total, told.profiling_invalid, told.kinds) == (8, 6, 1, {"Late": 1})
+
+    def test_of_another_run_than_their_requests_are_refused(self) -> None:
+        with pytest.raises(BadInput, match=r"profile_export.jsonl: profiled_requests of its requests is 2, but .* says 30"):
+            read(run(1), EXPORTS[0])
 
     def test_that_never_answered_have_the_concurrency_of_the_others(self) -> None:
         down = ("base/profile_runs/run_0002/profile_export.jsonl", jsonl([request(n, error="ClientConnectorError") for n in range(4)]))

@@ -5,6 +5,7 @@ What one format alone can get wrong stands with that format.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -172,3 +173,33 @@ def _moved(told, file, copy):
 
     reported = [structs.replace(one, file=path) for one in told.reported for path in (file, copy)]
     return structs.replace(told, reported=tuple(sorted(reported, key=lambda one: (one.concurrency, one.file, one.line or 0))))
+
+
+def places(value, path=()):
+    """Every place in a document."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*path, key))
+
+
+def put(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = put(value[path[0]], path[1:], new)
+    return copy
+
+
+class TestAnyValueAnywhere:
+    @pytest.mark.parametrize("name", FORMATS)
+    def test_is_read_or_refused_and_never_a_crash(self, name) -> None:
+        file, data = EXAMPLES[name]
+        lines = [json.loads(line) for line in data.splitlines()] if file.endswith(".jsonl") else [json.loads(data)]
+        for path in places(lines[0]):
+            for junk in (None, "x", "", [], {}, [[]], [{}], -1, 0, 1e300, 10**299, True, "9" * 50, {"a": None}):
+                broken = [put(lines[0], path, junk), *lines[1:]]
+                try:
+                    read(file, "\n".join(json.dumps(one) for one in broken).encode())
+                except BadInput as error:
+                    assert error.file == file, (path, junk, error)

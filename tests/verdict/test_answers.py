@@ -130,6 +130,10 @@ class TestCutAnswers:
         assert findings([structs.replace(SEED, cut=5)], [self.whole()])[0].finding == "neutral"
         assert findings([structs.replace(SEED, n=60, cut=1)], [structs.replace(SEED, n=60, cut=0)])[0].finding == "inconclusive"
 
+    def test_that_are_no_more_than_before_limit_nothing_however_few_the_questions(self) -> None:
+        assert findings([structs.replace(SEED, n=30, cut=0)], [structs.replace(SEED, n=30, cut=0)])[0].finding == "neutral"
+        assert findings([structs.replace(SEED, n=2, cut=1)], [structs.replace(SEED, n=2, cut=0)]) == ()
+
     def test_are_paired_where_the_questions_are(self) -> None:
         (found,) = findings([answered("r" * 1200 + "c" * 119)], [answered("r" * 1283 + "w" * 36)])
         assert found.how == "paired" and found.finding == "regressed"

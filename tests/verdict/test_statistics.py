@@ -60,6 +60,12 @@ class TestHodgesLehmann:
             s.hodges_lehmann([])
 
 
+class TestAChange:
+    def test_is_finite_whatever_stood_there(self) -> None:
+        assert s.change(110.0, 100.0) == 110.0 / 100.0 - 1
+        assert math.isfinite(s.change(1e300, 1e-300)) and math.isfinite(s.log_ratio(1e-300, 1e300, 1))
+
+
 class TestTheStandardError:
     @pytest.mark.parametrize("history, runs, quiet, noisy", [(1, 1, 2.6, 4.2), (10, 1, 2.0, 3.2), (3, 3, 1.7, 2.8)])
     def test_gives_the_half_widths_of_each_design(self, history, runs, quiet, noisy) -> None:

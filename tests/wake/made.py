@@ -17,6 +17,7 @@ from bot.layout import Layout
 from bot.layout.records import Artifacts
 from bot.model.bump import Judged
 from bot.model.forge import Artifact
+from bot.model.ledger import Snapshot
 from bot.model.run import Job
 from bot.wake.evidence import judge_all
 from tests.fakes.facts import PROPOSAL, bump, later, run
@@ -63,14 +64,28 @@ class Forge:
         return into.write(data)
 
 
+class Shelf:
+    """A ledger's files as records, by path."""
+
+    def __init__(self, **files: Any) -> None:
+        self.files = files
+
+    def tip(self) -> Snapshot:
+        return Snapshot(oid="1" * 40, paths=dict.fromkeys(self.files, "2" * 40))
+
+    def load(self, snapshot: Snapshot, path: str, kind: type) -> Any:
+        return self.files.get(path)
+
+
 def judged(jobs: Sequence[Job], *held: tuple[Artifact, bytes | Exception], known: Sequence[Judged] = (), of: Any = None,
            stage: str = "smoke", status: str = "completed") -> Judged | None:
     return look(Forge(held), jobs, known=known, of=of, stage=stage, status=status)
 
 
 def look(forge: Forge, jobs: Sequence[Job], *, known: Sequence[Judged] = (), of: Any = None, stage: str = "smoke",
-         status: str = "completed", layout: Layout | None = None) -> Judged | None:
-    context: Any = SimpleNamespace(forge=forge, layout=layout or Layout(artifacts=NAMES), knowledge=KNOWN)
+         status: str = "completed", layout: Layout | None = None, ledger: Any = None) -> Judged | None:
+    context: Any = SimpleNamespace(forge=forge, layout=layout or Layout(artifacts=NAMES), knowledge=KNOWN, ledger=ledger or Shelf(),
+                                   narrate=lambda line: None)
     found = judge_all(context, of or bump("proposal"), [run(9, stage, PROPOSAL, *jobs, status=status)], known)
     return found[0] if found else None
 

@@ -15,7 +15,7 @@ from bot.model.result import Baseline, Cell, Row
 from bot.model.run import Job
 from bot.wake.evidence import judge_all
 from tests.fakes.facts import PROPOSAL, bump, point, run, subject
-from tests.wake.made import KNOWN, Forge, artifact, job, zipped
+from tests.wake.made import KNOWN, Forge, Shelf, artifact, job, zipped
 
 IMAGE = "vllm/vllm-openai:new"
 LEVELS = (1, 4)
@@ -55,7 +55,7 @@ def gated(recipe: str, least: float) -> Any:
 def own(held: Any) -> Any:
     """A context with these artifacts, under the names that our own workflows give them."""
     names = Artifacts(results=("bench_*", "eval_*"), logs=("logs_*",), evals=("eval_*",))
-    return SimpleNamespace(forge=Forge(held), layout=Layout(artifacts=names), knowledge=KNOWN)
+    return SimpleNamespace(forge=Forge(held), layout=Layout(artifacts=names), knowledge=KNOWN, ledger=Shelf())
 
 
 def look(facts: Bump, *held: Any, jobs: list[Job] | None = None, stage: str = "sweep") -> Judged:

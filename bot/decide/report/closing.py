@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import fsum
 
 from bot import budget
-from bot.decide.report.parts import regressions, run_line, scores, spent, state
+from bot.decide.report.parts import again, regressions, run_line, scores, spent, state
 from bot.model.bump import Bump, Ended
 from bot.model.lines import Follow
-from bot.model.outcome import ENDINGS, Outcome
+from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import Finishing, LastWords, Status, Stop
 
 # Outcomes that a run or a file has proven: under these nothing may say that the image was not judged.
@@ -19,6 +19,7 @@ def stop(bump: Bump, ended: Ended) -> Stop:
     """Why it stops, with the figures that decided it and what would have been next."""
     judged = bump.judged(ended.run) if ended.run else None
     limits = bump.subject.limits
+    unpaid = ("budget-spent",) if ended.cause is Cause.VERDICT and ended.forecast is not None else ()
     return Stop(
         outcome=ended.outcome,
         cause=ended.cause,
@@ -32,7 +33,8 @@ def stop(bump: Bump, ended: Ended) -> Stop:
         follow=_follow(bump, ended),
         successor=ended.successor,
         regressions=regressions(bump, judged) if ended.outcome is Outcome.REGRESSED else (),
-        reasons=judged.verdict.reasons if judged and judged.verdict and ended.outcome is Outcome.UNCERTAIN else (),
+        reasons=(*judged.verdict.reasons, *unpaid) if judged and judged.verdict and ended.outcome is Outcome.UNCERTAIN else (),
+        again=again(bump, judged) if ended.outcome is Outcome.UNCERTAIN else (),
     )
 
 

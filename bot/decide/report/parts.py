@@ -13,9 +13,9 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import Cell, Failure, Line, ProofLine, Regression, RunLine, State, Table
+from bot.model.lines import AgainLine, Cell, Failure, Line, ProofLine, Regression, RunLine, State, Table
 from bot.model.outcome import ENDINGS, Mover
-from bot.model.result import Accounting, Proof, Row, Score
+from bot.model.result import Accounting, Proof, Rerun, Row, Score
 from bot.model.run import Run
 
 # What people compare first, in the order of the seed's tables.
@@ -152,6 +152,23 @@ def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
                    concurrency=one.point.concurrency if one.point else None,
                    recipe=whose(one.point.recipe if one.point else one.recipe))
         for one in sorted(worse, key=lambda one: one.point is None)
+    )
+
+
+def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
+    """What would settle an open verdict, in its own order: the points to run again, how often, at what cost."""
+    verdict = judged.verdict if judged else None
+    groups: dict[tuple[str, tuple[str, ...], int | None, int | None], list[Rerun]] = {}
+    for one in verdict.rerun if verdict and verdict.verdict == "inconclusive" else ():
+        for part in one.why.split(";"):
+            why, _, metrics = part.partition(":")
+            groups.setdefault((why, tuple(metrics.split(",")) if metrics else (), one.runs, one.history), []).append(one)
+    return tuple(
+        AgainLine(
+            points=tuple(named(bump, one.point.recipe, "throughput", one.point.concurrency) for one in found), why=why,
+            metrics=metrics, runs=runs, history=history,
+            gpu_hours=None if any(one.gpu_hours is None for one in found) else fsum(one.gpu_hours or 0.0 for one in found))
+        for (why, metrics, runs, history), found in groups.items()
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.decide.report.parts import COLUMNS, accounting, failures, proofs, regressions, run_line, scores, table
+from bot.decide.report.parts import COLUMNS, accounting, again, failures, proofs, regressions, run_line, scores, table
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Update
 from bot.model.record import SweepReport
@@ -17,9 +17,9 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     head = bump.memory.heads[-1]
     told = bump.told(f"sweep-{bump.memory.repairs_used}")
     progress = (*(told.updates if told else ()), *((update,) if update else ()))
-    again = [other for other in repeats(bump) if other.head == run.head]
-    runs = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head] + again
-    second = [one for other in again if (one := bump.judged(other.id))]
+    repeated = [other for other in repeats(bump) if other.head == run.head]
+    runs = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head] + repeated
+    second = [one for other in repeated if (one := bump.judged(other.id))]
     points = [job for job in run.latest_jobs if job.role == "throughput"]
     baseline = plan.baseline
     cut = [samples for samples in (baseline.samples if baseline else ())]
@@ -49,4 +49,5 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         passed=passed,
         regressions=regressions(bump, judged),
         proofs=proofs(bump, [proof for one in (*([judged] if judged else []), *second) for proof in one.proofs]),
+        again=again(bump, judged),
     )

@@ -1,0 +1,56 @@
+"""Rows made of single requests beside rows that a tool made of the same requests: they must agree, and what only single
+requests tell (that the server was not warm yet) is told of the others too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from bot.errors import BadInput
+from bot.model.result import Row
+from bot.results import places
+from bot.results.parsed import GENERATOR, GUEST, REQUESTS
+from bot.results.repeats import File
+
+_SAME = ("ttft", "itl", "e2el", "intvty", "profiled_requests")
+"""What both make in one way. Rates are not among them: a summary divides by a time that no request tells."""
+_ROUNDED = 1e-6
+
+
+def reconciled(files: Sequence[File]) -> list[File]:
+    """The files with the flags of their request exports, those that stand beside an export agreeing with it.
+
+    A summary is of the export in its own folder; a guest's row of any at its concurrency, since guests keep both apart.
+    BadInput says which value does not agree: one of the two is of another run, or was cut short.
+    """
+    exports = [file for file in files if file.made.rank == REQUESTS]
+    for export in exports:
+        for file in files:
+            if file.made.rank == GENERATOR and places.folder(file.name) == places.folder(export.name):
+                _agree(export.made.rows, export.name, file.made.rows, file.name)
+    flagged = any(row.flags for export in exports for row in export.made.rows)
+    return [_flagged(file, exports) for file in files] if flagged else list(files)
+
+
+def _flagged(file: File, exports: Sequence[File]) -> File:
+    def flags(row: Row) -> tuple[str, ...]:
+        told = (
+            other.flags for export in exports for other in export.made.rows[:1]
+            if (places.folder(export.name) == places.folder(file.name) if file.made.rank == GENERATOR
+                else file.made.rank == GUEST and row.metric != "eval" and other.point.concurrency == row.point.concurrency)
+        )  # fmt: skip
+        return tuple(dict.fromkeys((*row.flags, *(flag for each in told for flag in each))))
+
+    rows = tuple(structs.replace(row, flags=flags(row)) for row in file.made.rows)
+    return file._replace(made=structs.replace(file.made, rows=rows))
+
+
+def _agree(rows: Sequence[Row], name: str, theirs: Sequence[Row], summary: str) -> None:
+    told = {(row.metric, row.stat): row.value for row in theirs if row.metric in _SAME}
+    for row in rows:
+        value = told.get((row.metric, row.stat), row.value)
+        if abs(value - row.value) > _ROUNDED * abs(row.value):
+            what = " ".join(filter(None, (row.metric, row.stat)))
+            raise BadInput(f"{what} of its requests is {row.value:g}, but {summary} says {value:g}",
+                           "one of them is of another run or was cut; give the files of one attempt", file=name)
