@@ -22,6 +22,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 
+import numpy as np
+
 from benchmarks import verdicts_matched as matching
 from benchmarks import verdicts_ours, verdicts_packages, verdicts_peers, verdicts_real, verdicts_tables
 from benchmarks.verdicts_draws import Aim, Cell, Protocol, draw, protocol
@@ -35,7 +37,8 @@ T, R = TypeVar("T"), TypeVar("R")
 Each = Callable[[Callable[[T], R], Sequence[T]], Iterator[R]]
 Block = tuple[Cell, int, int]
 """A cell, the number of a block, and how many of its sweeps are wanted."""
-Packaged = tuple[str, Block, int]
+Packaged = tuple[str, Cell, int, int]
+"""A package, a cell, how many of its sweeps, and how many new points."""
 
 
 def blocks(frozen: Protocol, cells: Iterable[Cell], sweeps: int) -> list[Block]:
@@ -56,12 +59,12 @@ def shipped_block(task: Block) -> tuple[Cell, dict[str, Counter[str]]]:
     return cell, {**told, OURS: verdicts_ours.count(frozen, cell, sweeps, metrics, limit)}
 
 
-def package_block(python: Path, task: Packaged) -> tuple[tuple[str, Cell, int], Counter[str]]:
-    """What a package says of one block, with so many new points at the end of each series."""
-    package, (cell, block, limit), new = task
+def package_cell(python: Path, task: Packaged) -> tuple[tuple[str, Cell, int], Counter[str]]:
+    """What a package says of a cell, with so many new points at the end of each series. Starting it costs more than a block."""
+    package, cell, limit, new = task
     frozen = protocol()
-    values = draw(frozen, cell, block).values[:limit, : cell.history + new]
-    series = values.transpose(0, 2, 3, 1).reshape(limit, -1, cell.history + new).tolist()
+    drawn = np.concatenate([draw(frozen, cell, block).values for block in range(-(-limit // frozen.block))])
+    series = drawn[:limit, : cell.history + new].transpose(0, 2, 3, 1).reshape(limit, -1, cell.history + new).tolist()
     grid = frozen.packages[package]
     found = verdicts_packages.alarms(python, package, series, frozen.signs.tolist() * len(frozen.concurrencies), at=cell.history,
                                      p=grid.p, magnitude=grid.magnitude)
@@ -97,12 +100,9 @@ def measure_packages(frozen: Protocol, sweeps: int, each: Each[Packaged, tuple[t
     if isinstance(python, str):
         print(f"Otava and asv were not run: {python}", file=sys.stderr)
         return {}
-    counts: dict[tuple[str, Cell, int], Counter[str]] = {}
-    tasks = [(package, block, new) for package, grid in frozen.packages.items() for new in grid.new_points
-             for block in blocks(frozen, grid.cells, min(sweeps, frozen.package_sweeps))]
-    for key, told in each(partial(package_block, python), tasks):
-        counts.setdefault(key, Counter()).update(told)
-    return counts
+    tasks = [(package, cell, min(sweeps, frozen.package_sweeps), new)
+             for package, grid in frozen.packages.items() for new in grid.new_points for cell in grid.cells]
+    return dict(each(partial(package_cell, python), tasks))
 
 
 def measure_matched(frozen: Protocol, sweeps: int, each: Callable[..., Iterator[Any]]) -> Matched:
@@ -185,10 +185,11 @@ def main() -> int:
     if asked.sweeps < 1 or not set(parts) <= set(PARTS):
         options.error(f"--sweeps is at least 1, --only of {', '.join(PARTS)}")
     began = perf_counter()
+    real = measure_real(asked.data) if "real" in parts else None
     with Pool(cpu_count()) as pool:
 
         def each(work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
-            print(f"  {perf_counter() - began:.0f} s: {len(tasks)} blocks", file=sys.stderr)
+            print(f"  {perf_counter() - began:.0f} s: {len(tasks)} tasks", file=sys.stderr)
             return pool.imap_unordered(work, tasks)
 
         shipped = measure_shipped(frozen, asked.sweeps, each) if "shipped" in parts else {}
@@ -199,7 +200,7 @@ def main() -> int:
         tables += [verdicts_tables.ours(frozen, shipped, frozen.histories), *verdicts_tables.misjudged(frozen, shipped),
                    *verdicts_tables.peers(frozen, shipped, packages)]
     tables += [verdicts_tables.matched(frozen, matched, thresholds)] if matched else []
-    tables += [table for table in [measure_real(asked.data) if "real" in parts else None] if table]
+    tables += [real] if real else []
     lines, good = conclusion(frozen, shipped, matched)
     bullet = "- " if asked.markdown else ""
     print(*([f"# Error rates of verdicts\n\n{about(frozen, asked.sweeps, perf_counter() - began)}\n"] if asked.markdown

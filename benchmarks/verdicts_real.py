@@ -108,8 +108,8 @@ def labelled(held: Repetitions) -> str:
     told = []
     for name, ledger in (("floors", {}), ("ledger", known)):
         base = [_row(point, value, run) for run, value in enumerate(old)]
-        verdict = compare([_row(point, new[0], 10)], base, repeat=[_row(point, value, 11) for value in new[1:]], metrics=shipped(),
-                          noise=ledger)
+        again = [_row(point, value, run) for run, value in enumerate(new[1:], 11)]
+        verdict = compare([_row(point, new[0], 10)], base, repeat=again, metrics=shipped(), noise=ledger)
         pool = verdict.findings[0]
         told.append(f"{name}: {verdict.verdict}, {100 * (pool.delta or 0):+.1f} % ({', '.join(verdict.reasons)})")
     return "; ".join(told)

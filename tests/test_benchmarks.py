@@ -192,6 +192,11 @@ class TestRealRepetitions:
         assert told.final["bumpbot"] == 2 and all(trial.startswith("B: 2 ->") for trial in told.still)
 
 
+    def test_the_labelled_change_is_three_runs_against_three(self) -> None:
+        arms = {Point(recipe=f"2B {arm}", concurrency=16): [value, value + 1, value - 1] for arm, value in (("A", 400.0), ("B", 300.0))}
+        assert verdicts_real.labelled({**HELD, **arms}).startswith("floors: regressed, -25.0 %")
+
+
 class TestWhatIsSaid:
     def test_an_aim_is_a_point_estimate(self) -> None:
         assert holds(AIM, Counter(n=1000, regressed=5)) and not holds(AIM, Counter(n=1000, regressed=6))
