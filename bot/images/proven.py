@@ -124,7 +124,7 @@ def _version(word: Spoken | None, image: Told) -> Weight:
     may be its base image's: it can prove, and contradicts nothing."""
     if word is None or (word.engine and image.engine and word.engine != image.engine):
         return "cannot"
-    certain = bool(image.engine) and word.engine in ("", image.engine)
+    certain = bool(image.engine) and word.engine == image.engine  # whose word it is must be known before it contradicts
     if word.commit and image.commit:
         if commits_agree(word.commit, image.commit):
             return "is"

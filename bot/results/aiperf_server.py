@@ -20,7 +20,7 @@ _HITS = (
     ("gpu_cache_hit_rate", "sglang:cached_tokens", "sglang:prompt_tokens"),
 )
 _GAUGES = (("gpu_cache_hit_rate", "sglang:cache_hit_rate"),)
-_ENGINES = ("vllm", "sglang", "trtllm", "tensorrt_llm")
+_ENGINES = {"vllm": "vllm", "sglang": "sglang", "trtllm": "trtllm", "tensorrt_llm": "trtllm"}
 _TOLD = {"version": "version", "commit": "commit", "git_sha": "commit", "git_commit": "commit", "digest": "digest",
          "image": "image"}
 
@@ -84,12 +84,12 @@ def _series(metrics: Mapping[str, Any], family: str, name: str) -> list[dict[str
 def _reported(metrics: Mapping[str, Any], name: str) -> Iterator[Reported]:
     """Labels of an engine's own info metric. `python_info` has a version too, and it is the interpreter's."""
     for family in sorted(metrics):
-        engine = family.replace(":", "_").lower()
-        if not family.endswith("info") or not engine.startswith(_ENGINES):
+        engine = next((own for word, own in _ENGINES.items() if family.replace(":", "_").lower().startswith(word)), "")
+        if not family.endswith("info") or not engine:
             continue
         for series in _series(metrics, family, name):
             labels = series.get("labels")
             for label, value in sorted(labels.items()) if isinstance(labels, dict) else ():
                 kind = _TOLD.get(label.removeprefix("vllm_").removeprefix("sglang_"))
                 if kind and isinstance(value, str) and value:
-                    yield Reported(kind=kind, value=value, file=name, concurrency=UNKNOWN)
+                    yield Reported(kind=kind, value=value, file=name, concurrency=UNKNOWN, engine=engine)

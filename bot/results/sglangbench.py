@@ -52,4 +52,4 @@ def _workload(run: Mapping[str, Any]) -> str | None:
 def _reported(run: Mapping[str, Any], place: Place) -> Iterator[Reported]:
     version = optional(run, "server_info", "version")
     if isinstance(version, str) and version:
-        yield Reported(kind="version", value=version, file=place.file, line=place.line)
+        yield Reported(kind="version", value=version, file=place.file, line=place.line, engine="sglang")

@@ -147,6 +147,10 @@ class TestSeveralReports:
         assert proof(bump, "vllm 0.26.1.dev22+g75c2eef75").state == "proven"
         assert proof(bump, "vllm 0.26.1.dev22+g426e59fa1").state == "unproven"  # a label may be the base image's
 
+    def test_of_nobody_in_particular_may_prove_and_contradict_nothing(self) -> None:
+        assert proof(self.BUMP, Reported(kind="version", value="0.29.0", file="f")).state == "proven"
+        assert proof(self.BUMP, Reported(kind="version", value="1.3.0", file="f")).state == "unproven"
+
     def test_say_what_was_looked_for(self) -> None:
         assert proof(self.BUMP).wanted == "0.29.0" and proof(self.BUMP).why == "silent"
         nightly = candidate(f"{VLLM}:v0.27.1", f"{VLLM}:nightly-5e35a6f4f9bbc217c599692157ca985c894373f7")
