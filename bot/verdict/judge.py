@@ -60,7 +60,8 @@ def judge(
     if not usable or metric.margin is None or noise is None:
         told.append("noise-unknown" if usable else "too-few-points")
         plain = tuple(_plain(metric, pair, saturated) for pair in pairs)
-        return Judged(metric=metric, stat=stat, doubted=doubted, findings=(_pooled(metric, pairs, None, "inconclusive", told), *plain))
+        return Judged(metric=metric, stat=stat, doubted=doubted,
+                      findings=(_pooled(metric, pairs, None, "inconclusive", told), *plain))  # fmt: skip
     points = tuple(_effects(metric, pair) for pair in usable)
     ruling = rule(points, margin=metric.margin, noise=noise)
     told += ruling.reasons
