@@ -42,7 +42,7 @@ def _configuration(recipe: Recipe, fingerprint: str, points: Sequence[Point]) ->
         fingerprint=fingerprint, topology=one.topology, workload=one.workload,
         concurrencies=tuple(sorted({point.concurrency for point in points})),
         identity=_joined(recipe.hardware, recipe.framework, recipe.precision, one.speculation, plain(one.topology),
-                         lengths(one.workload), one.offload) if known else "",
+                         one.workload, one.offload) if known else "",
     )
 
 
@@ -56,7 +56,7 @@ def of_row(row: Mapping[str, Any]) -> str:
     if not all(isinstance(word, str) or word is None for word in words):
         return ""
     offload = row.get("offload_mode")
-    return _joined(*(word or "" for word in words), plain(told), lengths(work), offload if isinstance(offload, str) else "off")
+    return _joined(*(word or "" for word in words), plain(told), work, offload if isinstance(offload, str) else "off")
 
 
 def hardware(label: str) -> str:
@@ -77,14 +77,6 @@ def precision(name: str) -> str:
 def plain(text: str) -> str:
     """`1P(TP8/EP8) x 4D(TP4)` and `1P TP8/EP8 x 4D TP4` are one topology."""
     return " ".join(text.replace("(", " ").replace(")", " ").split())
-
-
-def lengths(text: str) -> str:
-    """`1024_8192` as the rows have it: `1k8k`."""
-    sizes = text.split("_")
-    if len(sizes) != 2 or not all(size.isascii() and size.isdigit() for size in sizes):
-        return text
-    return workload({"isl": int(sizes[0]), "osl": int(sizes[1])}) or text
 
 
 def _joined(machine: str, engine: str, weights: str, speculation: str, *rest: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from bot import ledger as chains
-from bot.baseline.identity import lengths, plain
+from bot.baseline.identity import plain
 from bot.decide.runs import gates_hold, passed
 from bot.errors import BumpbotError
 from bot.images.reference import parse, same
@@ -65,13 +65,13 @@ def _placed(row: Row, recipe: str, points: Sequence[Point]) -> Row:
     """The row with the fingerprint of its point at the head: a dispatched run does not always know it. A point that two
     topologies have at that concurrency needs a row that says which; without one it stays without a fingerprint."""
     fitting = {point.fingerprint for point in points if point.recipe == recipe and point.concurrency == row.point.concurrency
-               and _alike(row.point.topology, point.topology, plain) and _alike(row.point.workload, point.workload, lengths)}
+               and _alike(plain(row.point.topology or ""), plain(point.topology)) and _alike(row.point.workload, point.workload)}
     mine = row.point.fingerprint or (next(iter(fitting)) if len(fitting) == 1 else None)
     return replace(row, point=replace(row.point, recipe=recipe, fingerprint=mine))
 
 
-def _alike(told: str | None, wanted: str, spelt: Callable[[str], str]) -> bool:
-    return not told or not wanted or spelt(told) == spelt(wanted)
+def _alike(told: str | None, wanted: str) -> bool:
+    return not told or not wanted or told == wanted
 
 
 def _once(rows: Iterable[Row]) -> tuple[Row, ...]:
