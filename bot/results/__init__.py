@@ -6,6 +6,7 @@
     inferencex-fixed        InferenceX, fixed sequences, all node counts  rows
     inferencex-agentic      InferenceX, agentic traces                    rows; requests where the row proves the split
     inferencex-eval         InferenceX, `agg_eval_all.json`               scores
+    inferencex-api          InferenceX's public API, kept in a file       rows of every published run
     inferencex-run-stats    InferenceX, `run_stats.json`                  jobs that ended well, by cluster
     lm-eval-results         lm-eval                                       scores with the questions asked
     lm-eval-samples         lm-eval                                       answers: right, wrong, cut; each question's mark

@@ -17,6 +17,7 @@ from bot.results import (
     fixedseq,
     lmeval,
     lmsamples,
+    published,
     rowfile,
     runstats,
     sglangbench,
@@ -26,7 +27,7 @@ from bot.results.parsed import Parser
 
 HEAD = 65_536
 _MODULES = (agentic, fixedseq, evalagg, lmeval, lmsamples, aiperf_records, aiperf_summary, aiperf_runs, aiperf_server, runstats,
-            vllmbench, sglangbench, campaign, rowfile)
+            vllmbench, sglangbench, campaign, published, rowfile)
 PARSERS: tuple[Parser, ...] = tuple(cast(Parser, module) for module in _MODULES)
 _BOM = b"\xef\xbb\xbf"
 _NAMED = tuple((re.compile(pattern), cast(Parser, module)) for pattern, module in (
