@@ -91,7 +91,7 @@ def bumpbot(file: Path, processes: Processes | None = None) -> dict[str, float]:
     (counted,) = told.accounting
     made = {key: float(getattr(counted, key) or 0) for key in
             ("total", "warmup_invalid", "profiling_invalid", "conversations", "conversations_invalid")}
-    return made | {" ".join(filter(None, (row.metric, row.stat))): row.value for row in told.requests}
+    return made | {" ".join(filter(None, (row.metric, row.stat))): row.value for row in told.rows}
 
 
 WAYS: dict[str, tuple[str, Callable[[Path], dict[str, float]]]] = {
