@@ -26,7 +26,7 @@ from typing import Any
 
 from benchmarks.requests import write
 from bot.adapters.processes import Processes
-from bot.results.aiperf_records import parse
+from bot.results.aiperf.records import parse
 from bot.results.parsed import Context
 
 SHARES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}

@@ -15,9 +15,9 @@ from msgspec import Struct, structs
 
 from bot.baseline import identity
 from bot.model.result import Cell, Row
+from bot.results.inferencex.published import run_of, sized
 from bot.results.metrics import Metrics
 from bot.results.parsed import UNKNOWN
-from bot.results.published import run_of, sized
 from bot.results.topology import topology, workload
 
 AGENTIC = "agentic_traces"

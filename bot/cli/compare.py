@@ -17,7 +17,7 @@ from bot.cli.wiring import knowledge
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Finding, Reported, Rerun, Row, Samples, Verdict
 from bot.results import Collected, Metrics, collect
-from bot.results.accounts import total
+from bot.results.together.accounts import total
 from bot.verdict import report as verdicts
 from bot.verdict.compare import compare as judge
 from bot.verdict.ran import questioned

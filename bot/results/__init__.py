@@ -19,7 +19,7 @@
     campaign-rows           a campaign, one line a request                rows a burst, requests by failure
     rows                    people, `bumpbot bench`                       rows (CONTRACTS `row`)
 
-To add one: a module with `FORMAT`, `sniff(head, name)` and `parse(stream, name, context)`, its entry in `claims`, an example in
+To add one: a module with `FORMAT`, `sniff(head, name)` and `parse(stream, name, context)`, its place in `PARSERS`, an example in
 tests/results/made.py. Rows leave a parser in canonical names and units, values as the file tells them; `read` has the checks
 that each value passes. What is refused raises BadInput with file and line or key, and of such a file nothing is used.
 """
@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from bot.results.claims import HEAD, PARSERS, claim
 from bot.results.collect import collect
-from bot.results.join import Collected, Skipped
 from bot.results.metrics import Metric, Metrics
 from bot.results.metrics import parse as load_metrics
+from bot.results.together.join import Collected, Skipped
 
 __all__ = ["HEAD", "PARSERS", "Collected", "Metric", "Metrics", "Skipped", "claim", "collect", "load_metrics"]

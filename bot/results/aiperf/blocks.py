@@ -11,10 +11,10 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from bot.errors import BadInput
-from bot.results.exported import Lines
+from bot.results.aiperf.exported import Lines
+from bot.results.aiperf.requests import Request, bare, record_of, request_of
+from bot.results.aiperf.shapes import Shape, shape_of
 from bot.results.read import MAX_LINE
-from bot.results.requests import Request, bare, record_of, request_of
-from bot.results.shapes import Shape, shape_of
 
 SIZE = 1 << 17
 _SHAPES = 8

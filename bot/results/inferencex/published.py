@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from bot.errors import BadInput
 from bot.model.result import Cell, Row
-from bot.results import flat
+from bot.results.inferencex import flat
 from bot.results.parsed import Context, Parsed, any_of, elements, has
 from bot.results.read import count, document, mapping, text
 from bot.results.topology import topology, workload
