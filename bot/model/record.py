@@ -17,12 +17,14 @@ from bot.model.lines import (
     Failure,
     Follow,
     ProofLine,
+    RefusedLine,
     Regression,
     RunLine,
     StageLine,
     State,
     SummaryLine,
     Table,
+    Unpaid,
 )
 from bot.model.outcome import Cause, Mover, Outcome
 from bot.model.result import Accounting, Score
@@ -89,6 +91,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     new: Resolved | None = None
     repair: str | None = None
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
@@ -118,6 +121,7 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     passed: bool | None
     regressions: tuple[Regression, ...] = ()
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
     again: tuple[AgainLine, ...] = ()
 
 
@@ -135,9 +139,12 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     cap: float | None
     follow: Follow | None
     successor: str | None = None
+    void: bool = False
+    unpaid: Unpaid | None = None
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):
@@ -164,6 +171,7 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     retry: str | None
     closed: bool
     successor: str | None = None
+    unpaid: Unpaid | None = None
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):

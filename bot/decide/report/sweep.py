@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from bot.decide.report.parts import COLUMNS, accounting, again, failures, proofs, regressions, run_line, scores, table
+from bot.decide.report.parts import (
+    COLUMNS,
+    accounting,
+    again,
+    failures,
+    proofs,
+    refused,
+    regressions,
+    run_line,
+    scores,
+    table,
+    void,
+)
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Update
 from bot.model.record import SweepReport
@@ -21,8 +33,7 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     runs = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head] + repeated
     second = [one for other in repeated if (one := bump.judged(other.id))]
     points = [job for job in run.latest_jobs if job.role == "throughput"]
-    baseline = plan.baseline
-    cut = [samples for samples in (baseline.samples if baseline else ())]
+    cut = plan.baseline.samples if plan.baseline else ()
     first = next((earlier.sha for earlier in bump.memory.heads if earlier.why == "changelog"), None)
     return SweepReport(
         head=run.head,
@@ -44,10 +55,11 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         baseline_cut=cut[0].cut if cut else None,
         baseline_n=cut[0].n if cut else None,
         verdict=judged.verdict.verdict if judged and judged.verdict else None,
-        void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
+        void=void(judged),
         reasons=(*judged.gates, *(judged.verdict.reasons if judged.verdict else ())) if judged else (),
         passed=passed,
         regressions=regressions(bump, judged),
         proofs=proofs(bump, [proof for one in (*([judged] if judged else []), *second) for proof in one.proofs]),
         again=again(bump, judged),
+        refused=refused(bump, (judged, *second)),
     )
