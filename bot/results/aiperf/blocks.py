@@ -53,10 +53,9 @@ class Told(Struct, frozen=True):
 def read(stream: BinaryIO, name: str, *, quick: bool = True, size: int = SIZE) -> Told:
     """All that a stream says up to its first fault; `quick=False` reads each line strictly, with the same answer."""
     reader = _Reader(name, quick)
-    for block in blocks(stream, size):
-        if fault := reader.take(block):
-            return Told(reader.said, fault)
-    return Told(reader.said)
+    fault = next(filter(None, map(reader.take, blocks(stream, size))), None)
+    all(part.distinct for _, part in reader.said.ids)
+    return Told(reader.said, fault)
 
 
 def joined(parts: Iterable[Told]) -> Told:

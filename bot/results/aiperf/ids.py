@@ -19,7 +19,6 @@ class Ids:
         self.runs = runs
         self._told = distinct
         self._seen: set[str] | None = None
-        self._count = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As it goes to another process: without the set, which is several times as large."""
@@ -28,8 +27,6 @@ class Ids:
     def add(self, line: int, ids: Sequence[str]) -> None:
         """Takes those that stand on as many lines from this one on."""
         self.runs.append((line, "\n".join(ids)))
-        self.seen.update(ids)
-        self._count += len(ids)
 
     @property
     def seen(self) -> set[str]:
@@ -43,7 +40,10 @@ class Ids:
 
     @property
     def distinct(self) -> bool:
-        return len(self.seen) == self._count if self._told is None else self._told
+        """Whether each stands once. Asked where a part was read, so that parts answer at once."""
+        if self._told is None:
+            self._told = len(self.seen) == sum(run.count("\n") + 1 for _, run in self.runs)
+        return self._told
 
 
 def _received(runs: list[tuple[int, str]], distinct: bool) -> Ids:
