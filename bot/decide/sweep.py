@@ -7,7 +7,7 @@ from bot.decide import ending, image, report
 from bot.decide.answer import respond
 from bot.decide.people import held, needs_approval
 from bot.decide.progress import news, sweep_slot
-from bot.decide.runs import alive_sweeps, measures, suspects
+from bot.decide.runs import alive_sweeps, measures, repeats, suspects
 from bot.decide.say import goes_on, say, tomorrow
 from bot.decide.smoke import passed
 from bot.decide.starting import dispatch_repeat, dispatch_sweep, heard, relabel, strays
@@ -90,8 +90,11 @@ def _told(bump: Bump, run: Run, *, passed: bool | None) -> tuple[Action, ...]:
 
 
 def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
-    """Every job passed and every gate holds: the verdict decides."""
+    """Every job passed and every gate beside the image's holds: the verdict decides, and no image is good that was not seen to
+    run at every point."""
     verdict = judged.verdict.verdict if judged.verdict else "inconclusive"
+    repeated = [proof for other in repeats(bump) if (again := bump.judged(other.id)) for proof in again.proofs]
+    verdict = "inconclusive" if verdict != "regressed" and image.unproven(judged.proofs, repeated) else verdict
     outcome = {
         "improved": Outcome.VALIDATED,
         "neutral": Outcome.VALIDATED,

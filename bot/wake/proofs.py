@@ -38,23 +38,20 @@ def proofs(context: Context, bump: Bump, judged: Judged) -> tuple[Proof, ...]:
     return tuple(made)
 
 
-def told(judged: Judged, proven: Iterable[Proof]) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """The rows that the verdict may hear, those of unproven points flagged, and the reasons that an eval's server gives: what
-    another image answered is no score of this one, and what nobody vouches for is no proof that it passes."""
+def told(judged: Judged, proven: Iterable[Proof]) -> tuple[Row, ...]:
+    """The rows that the verdict may hear, those of unproven points flagged: what another image answered is no score of this
+    one. That nobody vouches for a point, or for an eval, is asked of the whole sweep beside (`decide.image.unproven`)."""
     by_place = {(one.role, one.recipe, one.concurrency): one for one in proven}
-    rows, reasons = [], []
+    rows = []
     for row in judged.rows:
         proof = by_place.get(_place(row))
         if proof is None or proof.holds:
             rows.append(row)
-            continue
-        reason = because(proof)
-        if row.metric == "eval":
-            reasons.append(reason)
-            rows += [] if proof.contradicted else [row]
-        else:
-            rows.append(replace(row, flags=(*row.flags, reason)))
-    return tuple(rows), tuple(dict.fromkeys(reasons))
+        elif row.metric != "eval":
+            rows.append(replace(row, flags=(*row.flags, because(proof))))
+        elif not proof.contradicted:
+            rows.append(row)
+    return tuple(rows)
 
 
 def second(judged: Judged) -> list[Row]:

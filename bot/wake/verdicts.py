@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from bot import budget
+from bot.decide import image
 from bot.errors import BadInput
 from bot.model.bump import Bump, Judged
-from bot.model.result import Cell, Row
+from bot.model.result import Cell, Row, Verdict
 from bot.model.run import Run
 from bot.verdict.compare import compare
 from bot.verdict.pairs import identity
+from bot.verdict.words import known
 from bot.wake import gates, noises, proofs
 from bot.wake.artifacts import note
 from bot.wake.context import Context
@@ -28,7 +30,7 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
     baseline = bump.subject.plan.baseline
     if run.stage != "sweep" or not judged.rows or baseline is None or (judged.verdict and judged.beside == seen):
         return judged
-    rows, unproven = proofs.told(judged, judged.proofs)
+    rows = proofs.told(judged, judged.proofs)
     repeats = [row for other in beside for row in proofs.second(other)]
     void = {(one.recipe, one.concurrency) for one in judged.proofs if one.role == "eval" and one.contradicted}
     try:
@@ -37,12 +39,26 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
             scores=[score for score in judged.scores if (score.recipe, score.concurrency) not in void],
             accounting=judged.accounting, baseline_accounting=baseline.accounting,
             samples=[one for one in judged.samples if (one.recipe, one.concurrency) not in void], baseline_samples=baseline.samples,
-            gpu_hours=costs(bump, rows), reasons=(*baseline.notes, *_outside(bump), *unproven),
+            gpu_hours=costs(bump, rows), reasons=(*baseline.notes, *_outside(bump)),
         )
     except BadInput as error:
         notes = (*judged.notes, note(f"run {run.id}", f"no verdict: {error}"))
         return msgspec.structs.replace(judged, verdict=None, notes=tuple(dict.fromkeys(notes)))
-    return msgspec.structs.replace(judged, verdict=verdict, beside=seen)
+    return msgspec.structs.replace(judged, verdict=_gated(verdict, judged, beside, bump), beside=seen)
+
+
+def _gated(verdict: Verdict, judged: Judged, beside: Sequence[Judged], bump: Bump) -> Verdict:
+    """The verdict with the image's gate: one that some point did not hold is open whatever the other points say. A loss that a
+    repeat confirmed stands: its own points are proven, or it would have been none."""
+    repeats = {run.id for run in bump.world.runs if run.stage == "repeat"}
+    found = image.unproven(judged.proofs, [proof for one in beside if one.run in repeats for proof in one.proofs])
+    if not found:
+        return verdict
+    reasons = known((*verdict.reasons, *map(proofs.because, found)))
+    if verdict.verdict in ("regressed", "inconclusive"):
+        return msgspec.structs.replace(verdict, reasons=reasons)
+    again = tuple(one for one in verdict.rerun if proofs.REASON in one.why)
+    return msgspec.structs.replace(verdict, verdict="inconclusive", reasons=reasons, rerun=again)
 
 
 def _repeats(bump: Bump, run: Run, other: Judged) -> bool:

@@ -247,7 +247,8 @@ def catalogue() -> dict[str, Record]:
     made |= {f"a sweep with the verdict {verdict}": replace(SWEEP, verdict=verdict, passed=True, reasons=(
         "image-not-proven", "cold-run", "workload-mismatch", "wide-interval", "not-confirmed", "too-few-points", "noise-unknown",
         "clustered",
-        "eval-not-comparable:gsm8k", "partial-sweep:c16", "saturated", "baseline-unverifiable:2026-09-03", "baseline-single",
+        "eval-not-comparable:gsm8k", "eval-not-comparable:gsm8k:1000:1319", "eval-not-comparable:gpqa:gone",
+        "eval-not-comparable:gsm8k:answers", "partial-sweep:c16", "saturated", "baseline-unverifiable:2026-09-03", "baseline-single",
         "serving-path-changed", "stand-in:ttft-mean", "budget-spent", "a-reason-to-come:5",
     )) for verdict in ("improved", "neutral", "regressed", "inconclusive")}
     made |= {
