@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.adapters.processes import Processes
 from bot.errors import BadInput
 from bot.results.aiperf import blocks as module
-from bot.results.aiperf.blocks import read
+from bot.results.aiperf.blocks import Reader, blocks, joined
 from bot.results.aiperf.records import parse
 from bot.results.parsed import Context
 from tests.results.exports import export, line
@@ -27,11 +27,12 @@ KEYS = ("metadata", "metrics", "x_request_id", "conversation_id", "request_start
 
 def said(data: bytes, *, quick: bool, size: int = 1 << 18) -> Any:
     """All that a reader says of these bytes, in a form that two readers can be compared in."""
-    told = read(io.BytesIO(data), "x", quick=quick, size=size)
+    reader = Reader("x", quick=quick)
+    told = joined(map(reader, blocks(io.BytesIO(data), size)))
     said = told.said
-    ids = [(first + at, one) for _, part in said.ids for first, run in part.runs for at, one in enumerate(run.split("\n"))]
+    ids = [(first + at, one) for first, run in said.ids for at, one in enumerate(run.split("\n"))]
     wave = sorted(pair for pair in said.early if said.first_end is not None and pair[0] < said.first_end)
-    numbers = [*said.ttft], [*said.itl], [*said.latency], said.osl, said.isl, said.begun, said.first_end, said.late.end, wave
+    numbers = [*said.ttft], [*said.itl], [*said.latency], said.osl, said.isl, said.begun, said.first_end, said.last, wave
     counts = said.lines, said.total, said.kept, said.invalid, said.kinds, said.conversations, said.broken
     return told.fault, counts, numbers, ids
 

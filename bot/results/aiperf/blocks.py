@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.results.aiperf.exported import Lines
-from bot.results.aiperf.requests import bare, record_of, request_of
+from bot.results.aiperf.requests import Request, bare, record_of, request_of
 from bot.results.aiperf.shapes import Shape, shape_of
 from bot.results.read import MAX_LINE
 
-SIZE = 1 << 16
+SIZE = 1 << 17
 _SHAPES = 8
 """Shapes kept of one file. AIPerf writes one, and another where a request had no second token."""
 _FEW = 1 << 12
@@ -25,96 +25,80 @@ _FEW = 1 << 12
 
 def blocks(stream: BinaryIO, size: int = SIZE) -> Iterator[bytes]:
     """The bytes of a stream cut at ends of lines; the last block may lack one. Needs no seeking."""
-    rest: list[bytes | memoryview] = []
-    length = 0
     while block := stream.read(size):
-        end = block.rfind(b"\n") + 1
-        if not end and length <= MAX_LINE:
-            rest.append(block)
-            length += len(block)
-            continue
-        end = end or len(block)  # longer than any line may be; it is refused as it is
-        yield b"".join((*rest, memoryview(block)[:end]))
-        rest, length = [block[end:]], len(block) - end
-    if length:
-        yield b"".join(rest)
-
-
-Fault = tuple[str, str, int, str]
+        yield block if block.endswith(b"\n") else block + stream.readline(MAX_LINE + 1)
 
 
 class Told(Struct, frozen=True):
     """What some lines say, up to the first that does not hold: its reason, hint, line (from 1 among these) and key."""
 
     said: Lines
-    fault: Fault | None = None
+    fault: tuple[str, str, int, str] | None = None
 
 
-def read(stream: BinaryIO, name: str, *, quick: bool = True, size: int = SIZE) -> Told:
-    """All that a stream says up to its first fault; `quick=False` reads each line strictly, with the same answer."""
-    reader = _Reader(name, quick)
-    fault = next(filter(None, map(reader.take, blocks(stream, size))), None)
-    all(part.distinct for _, part in reader.said.ids)
-    return Told(reader.said, fault)
+def read(stream: BinaryIO, name: str) -> Told:
+    """All that a stream says, or its first fault."""
+    return joined(map(Reader(name), blocks(stream)))
 
 
 def joined(parts: Iterable[Told]) -> Told:
-    """Parts of one file in their order, as one; it becomes of the first."""
-    first, *others = parts
-    said, fault = first.said, first.fault
-    for part in others:
-        if fault:
-            break
+    """Parts of one file in their order, as one."""
+    said = Lines()
+    for part in parts:
+        before = said.lines
+        said.join(part.said)
         if part.fault:
             reason, hint, line, key = part.fault
-            fault = reason, hint, said.lines + line, key
-        said.join(part.said)
-    return Told(said, fault)
+            return Told(said, (reason, hint, before + line, key))
+    return Told(said)
 
 
-class _Reader:
-    """Takes what blocks of one file say. It learns shapes as it reads; what is said does not depend on them."""
+class Reader:
+    """Blocks of one file into what they say. It learns shapes as it reads; what it says does not depend on them."""
 
-    def __init__(self, name: str, quick: bool) -> None:
-        self.said = Lines()
+    def __init__(self, name: str, *, quick: bool = True) -> None:
         self._name = name
         self._most = _SHAPES if quick else 0
         self._shapes: list[Shape] = []
+        self._first_end: int | None = None
 
-    def take(self, block: bytes) -> Fault | None:
+    def __call__(self, block: bytes) -> Told:
         odd: int | None = None
         for index, shape in enumerate(self._shapes):
             columns = shape.columns(block)
-            if columns and self.said.take(shape.phase, columns):
-                if index:
-                    self._shapes.insert(0, self._shapes.pop(index))
-                return None
+            whole = Lines.of(columns, self._first_end) if columns else None
+            if whole is not None:
+                self._shapes.insert(0, self._shapes.pop(index))
+                self._first_end = whole.first_end if self._first_end is None else min(self._first_end, whole.first_end)
+                return Told(whole)
             odd = shape.odd
             if odd != 0:
                 break
         if self._shapes and len(block) > _FEW and (cuts := _cuts(block, odd)):
-            pieces = (block[low:high] for low, high in zip((0, *cuts), (*cuts, len(block)), strict=True) if low < high)
-            return next(filter(None, map(self.take, pieces)), None)
-        return self._strictly(block)
+            return joined(self(block[low:high]) for low, high in zip((0, *cuts), (*cuts, len(block)), strict=True) if low < high)
+        return self._lines(block)
 
-    def _strictly(self, block: bytes) -> Fault | None:
+    def _lines(self, block: bytes) -> Told:
+        said = Lines()
         for line in block.removesuffix(b"\n").split(b"\n"):
             try:
-                self._line(line)
+                self._line(line, said)
             except BadInput as error:
-                return bare(error), error.hint, self.said.lines + 1, error.key
-        return None
+                return Told(said, (bare(error), error.hint, said.lines + 1, error.key))
+        return Told(said)
 
-    def _line(self, line: bytes) -> None:
+    def _line(self, line: bytes, said: Lines) -> None:
         for shape in self._shapes:
             columns = shape.columns(line)
-            if columns and self.said.take(shape.phase, columns):
+            request = Request(*next(zip(*columns, strict=True))) if columns else None
+            if request is not None and not request.backwards:
+                said.one(request)
                 return
         record = record_of(line, self._name)
         if record is None:
-            self.said.lines += 1
+            said.lines += 1
             return
-        self.said.one(request_of(record, self._name))
+        said.one(request_of(record, self._name))
         if len(self._shapes) < self._most and (shape := shape_of(record, line)):
             self._shapes.append(shape)
 

@@ -12,47 +12,15 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from bot.results.aiperf.ids import Ids
 from bot.results.aiperf.requests import Request
-
-Columns = Sequence[Sequence[Any]]
-"""The fields of `Request` but its phase and its error, each over the same lines; absent fields are all None."""
-_PENDING = 32
-
-
-class Late(Struct):
-    """The latest end of an answer among many. Only blocks that may hold it are looked at, once a few are together."""
-
-    known: int = 0
-    pending: list[tuple[int, Sequence[int], Sequence[float]]] = field(default_factory=list)
-    """Each with a moment after all its ends."""
-
-    def take(self, starts: Sequence[int], latencies: Sequence[float]) -> None:
-        latest = max(starts)
-        self.known = max(self.known, latest)
-        self.pending.append((latest + int(max(latencies) * 1e6) + 1, starts, latencies))
-        if len(self.pending) > _PENDING:
-            self.known = self.end
-
-    @property
-    def end(self) -> int:
-        """Nanoseconds since 1970; 0 for none."""
-        for bound, starts, latencies in reversed(self.pending):
-            if bound >= self.known:
-                self.known = max(self.known, *(start + round(took * 1e6) for start, took in zip(starts, latencies, strict=True)))
-        self.pending = []
-        return self.known
-
-    def join(self, other: Late) -> None:
-        self.known = max(self.known, other.end)
 
 
 class Lines(Struct):
     """What some lines say.
 
-    `ids` are those of each part of the file, with the line (from 0) on which the part begins.
+    `ids` are runs of requests on consecutive lines: the first line (from 0) and the ids, joined by line breaks.
     `early` are start (ns) and time to first token (ms) of all requests that started before `first_end`, and of some that did
-    not. `late` knows the latest end of an answer: its start and its latency, not the end of the connection.
+    not. `last` is the latest end of an answer: its start and its latency, not the end of the connection.
     """
 
     lines: int = 0
@@ -62,7 +30,7 @@ class Lines(Struct):
     kinds: dict[str, int] = field(default_factory=dict)
     conversations: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
-    ids: list[tuple[int, Ids]] = field(default_factory=lambda: [(0, Ids([]))])
+    ids: list[tuple[int, str]] = field(default_factory=list)
     ttft: array[float] = field(default_factory=lambda: array("d"))
     itl: array[float] = field(default_factory=lambda: array("d"))
     latency: array[float] = field(default_factory=lambda: array("d"))
@@ -71,43 +39,35 @@ class Lines(Struct):
     isl: float | None = None
     begun: int | None = None
     first_end: int | None = None
-    late: Late = field(default_factory=Late)
+    last: int | None = None
 
-    def take(self, phase: str, columns: Columns) -> bool:
-        """Takes the next lines, all of one phase. False where not each went well: then it took none of them."""
-        ids, talks, starts, ends, dropped, ttft, itl, latency, osl, isl = columns
-        if None in (starts[0], ends[0], latency[0]) or any(dropped) or any(map(gt, starts, ends)):
-            return False
-        if ids[0] is not None:
-            self.ids[-1][1].add(self.lines, ids)
-        self.lines += len(starts)
-        self.total += len(starts)
-        if phase != "profiling":
-            return True
-        self.kept += len(starts)
-        self.conversations.update(talks)
-        self.first_end = _least(self.first_end, min(ends))
-        begun = min(starts)
-        self.begun = _least(self.begun, begun)
-        if ttft[0] is not None:
-            self.ttft.extend(ttft)
-            if begun < self.first_end:
-                self.early += [pair for pair in zip(starts, ttft, strict=True) if pair[0] < self.first_end]
-        if itl[0] is not None:
-            self.itl.extend(itl)
-        self.latency.extend(latency)
-        if osl[0] is not None:
-            self.osl = _sum(self.osl, sum(osl))
-        if isl[0] is not None:
-            self.isl = _sum(self.isl, sum(isl))
-        self.late.take(starts, latency)
-        return True
+    @classmethod
+    def of(cls, columns: Sequence[Sequence[Any]], first_end: int | None = None) -> Lines | None:
+        """The fields of as many requests, one a line; None where not each is a measured one that went well.
+
+        `first_end` is that of lines before, if it is known.
+        """
+        ids, talks, phases, starts, ends, dropped, _, ttft, itl, latency, osl, isl = columns
+        n = len(phases)
+        if None in (starts[0], ends[0], latency[0]) or any(dropped) or phases.count("profiling") < n or any(map(gt, starts, ends)):
+            return None
+        begun, ended, streamed = min(starts), min(ends), ttft[0] is not None
+        limit = ended if first_end is None else min(ended, first_end)
+        return cls(
+            lines=n, total=n, kept=n, conversations=set(talks),
+            ids=[] if ids[0] is None else [(0, "\n".join(ids))],
+            ttft=array("d", ttft if streamed else ()), itl=array("d", () if itl[0] is None else itl), latency=array("d", latency),
+            early=[pair for pair in zip(starts, ttft, strict=True) if pair[0] < limit] if streamed and begun < limit else [],
+            osl=None if osl[0] is None else sum(osl), isl=None if isl[0] is None else sum(isl),
+            begun=begun, first_end=ended,
+            last=max([start + round(took * 1e6) for start, took in zip(starts, latency, strict=True)]),
+        )
 
     def one(self, request: Request) -> None:
         """Takes the request on the line after those taken. One the client itself ended is neither kept nor invalid."""
         self.total += 1
         if request.id is not None:
-            self.ids[-1][1].add(self.lines, (request.id.replace("\n", "\\n"),))
+            self.ids.append((self.lines, request.id.replace("\n", "\\n")))
         self.lines += 1
         if request.failed:
             self.invalid[request.phase] += 1
@@ -130,11 +90,11 @@ class Lines(Struct):
         self.osl, self.isl = _sum(self.osl, request.osl), _sum(self.isl, request.isl)
         self.begun, self.first_end = _least(self.begun, request.start), _least(self.first_end, request.end)
         if request.start is not None and request.latency is not None:
-            self.late.take((request.start,), (request.latency,))
+            self.last = _most(self.last, request.start + round(request.latency * 1e6))
 
     def join(self, other: Lines) -> None:
         """Takes what the next lines say."""
-        self.ids += [(self.lines + at, ids) for at, ids in other.ids]
+        self.ids += [(self.lines + at, run) for at, run in other.ids] if self.lines else other.ids
         self.lines += other.lines
         self.total += other.total
         self.kept += other.kept
@@ -150,7 +110,7 @@ class Lines(Struct):
         self.latency.extend(other.latency)
         self.osl, self.isl = _sum(self.osl, other.osl), _sum(self.isl, other.isl)
         self.begun, self.first_end = _least(self.begun, other.begun), _least(self.first_end, other.first_end)
-        self.late.join(other.late)
+        self.last = _most(self.last, other.last)
 
 
 def _sum(one: float | None, other: float | None) -> float | None:
@@ -159,3 +119,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 def _least(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else min(one, other)
+
+
+def _most(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else max(one, other)

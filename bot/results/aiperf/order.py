@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 _FEW = 20_000
 _SAMPLE = 4_096
@@ -16,17 +16,9 @@ def quantiles(values: Sequence[float], shares: Sequence[float]) -> list[float]:
     whether that was right. Where it was not (a sample that misleads), all are sorted; the answer is the same.
     """
     n = len(values)
-    return between(ranked(values, places(n, shares)).__getitem__, n, shares)
-
-
-def places(n: int, shares: Sequence[float]) -> set[int]:
-    """The ranks of `n` values between which the quantiles lie; none of none."""
-    return {at for share in shares if n for at in (int(share * (n - 1)), min(int(share * (n - 1)) + 1, n - 1))}
-
-
-def ranked(values: Sequence[float], ranks: Collection[int]) -> dict[int, float]:
-    """The values at these ranks (0 is the least), and some others."""
-    return (_near(values, sorted(ranks)) if len(values) > _FEW else None) or dict(enumerate(sorted(values)))
+    wanted = sorted({at for share in shares for at in (int(share * (n - 1)), min(int(share * (n - 1)) + 1, n - 1))})
+    found = (_near(values, wanted) if n > _FEW else None) or dict(enumerate(sorted(values)))
+    return between(found.__getitem__, n, shares)
 
 
 def between(ranked: Callable[[int], float], n: int, shares: Sequence[float]) -> list[float]:

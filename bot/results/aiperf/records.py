@@ -21,8 +21,7 @@ from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Row
 from bot.results.aiperf.blocks import joined, read
 from bot.results.aiperf.exported import Lines
-from bot.results.aiperf.ids import repeated
-from bot.results.aiperf.order import between, places, quantiles, ranked
+from bot.results.aiperf.order import between, quantiles
 from bot.results.parsed import REQUESTS, UNKNOWN, Context, Parsed, has
 
 FORMAT = "aiperf-records"
@@ -43,15 +42,32 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
     cancelled is neither kept nor invalid."""
     work = partial(read, name=name)
     told = joined((context.spread and context.spread(stream, work)) or (work(stream),))
-    if (line := repeated(told.said.ids)) is not None:
-        raise BadInput("this request stands twice", "two exports were joined", file=name, line=line + 1,
-                       key="metadata.x_request_id")
+    _once(told.said.ids, name)
     if told.fault:
         reason, hint, line, key = told.fault
         raise BadInput(reason, hint, file=name, line=line, key=key)
     if not told.said.total:
         raise BadInput("no requests", "the load generator wrote nothing", file=name)
     return Parsed(rank=REQUESTS, accounting=(_accounting(told.said),), rows=tuple(_rows(told.said, context)))
+
+
+def _once(runs: Sequence[tuple[int, str]], name: str) -> None:
+    """Refuses a request that stands twice, by the ids themselves: hashes that are equal by chance would refuse a good file."""
+    seen, count = set[str](), 0
+    for _, run in runs:
+        ids = run.split("\n")
+        count += len(ids)
+        seen.update(ids)
+        if len(seen) < count:
+            raise _repeated(runs, name)
+
+
+def _repeated(runs: Sequence[tuple[int, str]], name: str) -> BadInput:
+    """The first line whose id an earlier line has."""
+    seen = set[str]()
+    places = ((first + offset, one) for first, run in runs for offset, one in enumerate(run.split("\n")))
+    line = next(line for line, one in places if one in seen or seen.add(one))
+    return BadInput("this request stands twice", "two exports were joined", file=name, line=line + 1, key="metadata.x_request_id")
 
 
 def _accounting(whole: Lines) -> Accounting:
@@ -78,9 +94,9 @@ def _rows(whole: Lines, context: Context) -> Iterator[Row]:
 def _rates(whole: Lines) -> Iterator[tuple[str, None, float, str]]:
     if whole.kept:
         yield "profiled_requests", None, float(whole.kept), "requests"
-    if whole.begun is None or whole.late.end <= whole.begun:
+    if whole.begun is None or whole.last is None or whole.last <= whole.begun:
         return
-    seconds = (whole.late.end - whole.begun) / 1e9
+    seconds = (whole.last - whole.begun) / 1e9
     yield "request_tput", None, whole.kept / seconds, "req/s"
     if whole.osl is not None:
         yield "output_tput", None, whole.osl / seconds, "tok/s"
@@ -95,14 +111,13 @@ def _spreads(whole: Lines) -> Iterator[tuple[str, str, float, str]]:
     for metric, values in (("ttft", whole.ttft), ("e2el", whole.latency)):
         if values:
             yield from _stats(metric, "s", 0.001, fsum(values) / len(values), quantiles(values, _SHARES))
-    if whole.itl:
-        speeds = [1000 / gap for gap in whole.itl if gap]
-        n, last, lots = len(whole.itl), len(whole.itl) - 1, len(speeds)
-        gaps = ranked(whole.itl, {*places(n, _SHARES), *(last - place for place in places(lots, _SHARES))})
-        yield from _stats("itl", "s", 0.001, fsum(whole.itl) / n, between(gaps.__getitem__, n, _SHARES))
-        if speeds:  # the quickest has the least gap
-            at = between(lambda rank: 1000 / gaps[last - rank], lots, _SHARES)
-            yield from _stats("intvty", "tok/s/user", 1.0, fsum(speeds) / lots, at)
+    gaps = sorted(whole.itl)
+    if gaps:
+        yield from _stats("itl", "s", 0.001, fsum(gaps) / len(gaps), between(gaps.__getitem__, len(gaps), _SHARES))
+    speeds = [1000 / gap for gap in reversed(gaps) if gap]
+    if speeds:
+        at = between(speeds.__getitem__, len(speeds), _SHARES)
+        yield from _stats("intvty", "tok/s/user", 1.0, fsum(speeds) / len(speeds), at)
 
 
 def _stats(metric: str, unit: str, scale: float, mean: float, at: Sequence[float]) -> Iterator[tuple[str, str, float, str]]:

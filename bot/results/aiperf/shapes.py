@@ -17,7 +17,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from bot.results.aiperf.exported import Columns
 from bot.results.aiperf.requests import LATEST_NS, MOST_MS, MOST_TOKENS, TIMES, TOKENS
 
 _Moment = Annotated[int, Meta(ge=0, le=LATEST_NS)]
@@ -48,12 +47,12 @@ class _Absent(Struct, gc=False, frozen=True):
 
 
 _META: dict[str, Any] = {
-    "x_request_id": str, "conversation_id": str,
+    "x_request_id": str, "conversation_id": str, "benchmark_phase": Literal["warmup", "profiling"],
     "request_start_ns": _Moment, "request_end_ns": _Moment, "was_cancelled": bool, "context_overflow_skip": bool,
 }
-_PHASES: dict[str, Any] = {"warmup": Literal["warmup"], "profiling": Literal["profiling"]}
 _METRICS: dict[str, Any] = {**dict.fromkeys(TIMES, _Time), **dict.fromkeys(TOKENS, _Tokens)}
 _ODD = re.compile(r"`\$\[(?P<index>\d+)\]")
+_OPEN, _CLOSE = b"{}"
 _KINDS: dict[type, Any] = {str: str, bool: bool, int: int, float: float, type(None): None}
 _NO_META: dict[str, Any] = {"x_request_id": None, "conversation_id": "", "request_start_ns": None, "request_end_ns": None,
                             "was_cancelled": False, "context_overflow_skip": False}
@@ -70,17 +69,15 @@ class Shape:
         others = {key: _kind(value) for key, value in record.items() if key not in ("metadata", "metrics")}
         read = {key: kind for key, kind in _METRICS.items() if key in metrics}
         self.odd: int | None = None
-        self.phase = str(metadata["benchmark_phase"])
-        kinds = {**_META, "benchmark_phase": _PHASES[self.phase]}
         self._quotes, self._metrics = line.count(b'"'), len(read)
         self._decode = msgspec.json.Decoder(_struct("Record", {
-            "metadata": _struct("Metadata", {key: kinds.get(key) or _kind(value) for key, value in metadata.items()}, _NO_META),
+            "metadata": _struct("Metadata", {key: _META.get(key) or _kind(value) for key, value in metadata.items()}, _NO_META),
             "metrics": _struct("Metrics", read, _NO_METRICS, closed=False),
             **others,
         }, {})).decode_lines
 
-    def columns(self, data: bytes) -> Columns | None:
-        """What is read of all these whole lines; None where not every line is surely like the first.
+    def columns(self, data: bytes) -> list[tuple[Any, ...]] | None:
+        """The fields of `Request`, each over all these whole lines; None where not every line is surely like the first.
 
         Then `odd` is the index of the first object of another kind, where that is what was in the way.
         """
@@ -100,8 +97,8 @@ class Shape:
         if len(_made) != n * self._metrics or data.count(b'"') != n * self._quotes or b"\\" in data or not _one_a_line(data, n):
             return None
         return list(zip(*[
-            (m.x_request_id, m.conversation_id, m.request_start_ns, m.request_end_ns,
-             m.was_cancelled or m.context_overflow_skip, x.time_to_first_token.value, x.inter_token_latency.value,
+            (m.x_request_id, m.conversation_id, m.benchmark_phase, m.request_start_ns, m.request_end_ns,
+             m.was_cancelled or m.context_overflow_skip, None, x.time_to_first_token.value, x.inter_token_latency.value,
              x.request_latency.value, x.output_sequence_length.value, x.input_sequence_length.value)
             for one in read for m in (one.metadata,) for x in (one.metrics,)
         ], strict=True))
@@ -141,9 +138,9 @@ def _struct(name: str, required: Mapping[str, Any], absent: Mapping[str, Any], *
 def _one_a_line(data: bytes, count: int) -> bool:
     """Whether `count` objects stand on as many lines. In JSON only the end of one object and the begin of the next can
     stand around a line break as `}` and `{` do."""
-    at, find = -1, data.find
+    at = -1
     for _ in range(count - 1):
-        at = find(b"\n", at + 1)
-        if data[at - 1 : at + 2] != b"}\n{" and data[at - 2 : at + 2] != b"}\r\n{":
+        at = data.find(b"\n", at + 1)
+        if at < 0 or at + 1 == len(data) or data[at + 1] != _OPEN or data[at - 1] != _CLOSE and data[at - 2 : at] != b"}\r":
             return False
     return data.find(b"\n", at + 1) in (-1, len(data) - 1)
