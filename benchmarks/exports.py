@@ -26,7 +26,7 @@ from typing import Any
 
 from benchmarks.requests import write
 from bot.adapters.processes import Processes
-from bot.results.aiperf_records import parse
+from bot.results.aiperf.records import parse
 from bot.results.parsed import Context
 
 SHARES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
@@ -91,7 +91,7 @@ def bumpbot(file: Path, processes: Processes | None = None) -> dict[str, float]:
     (counted,) = told.accounting
     made = {key: float(getattr(counted, key) or 0) for key in
             ("total", "warmup_invalid", "profiling_invalid", "conversations", "conversations_invalid")}
-    return made | {" ".join(filter(None, (row.metric, row.stat))): row.value for row in told.requests}
+    return made | {" ".join(filter(None, (row.metric, row.stat))): row.value for row in told.rows}
 
 
 WAYS: dict[str, tuple[str, Callable[[Path], dict[str, float]]]] = {

@@ -15,15 +15,13 @@ from msgspec import Struct, structs
 
 from bot.baseline import identity
 from bot.model.result import Cell, Row
+from bot.results.inferencex.published import run_of, sized
 from bot.results.metrics import Metrics
 from bot.results.parsed import UNKNOWN
 from bot.results.topology import topology, workload
 
 AGENTIC = "agentic_traces"
-_RUN = re.compile(r"/actions/runs/(\d{1,18})(?:/attempts/(\d{1,4}))?/?$")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# Sizes that the database's own configuration key lacks; they are told among the metrics.
-_SIZES = ("pp", "dcp_size", "pcp_size")
 _LINE = ("hardware", "framework", "model", "precision", "spec_method", "disagg", "decode_tp", "decode_ep",
          "decode_dp_attention")
 _TEXTS = ("hardware", "framework", "model", "precision", "spec_method", "benchmark_type", "offload_mode", "image",
@@ -76,12 +74,6 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def run_of(row: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Run and attempt of a row's run_url; evals name no attempt."""
-    found = _RUN.search(text(row.get("run_url")))
-    return (int(found[1]), int(found[2]) if found[2] else None) if found else (None, None)
-
-
 def points(rows: Iterable[Any]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """The rows that hold, one a measurement (of a run's attempts at a point the last), and notes on the others:
     `rows-refused:3` could not be read, `values-refused:2` are no measurements, `points-contradict:16` stand twice with
@@ -119,7 +111,7 @@ def _point(row: Any) -> Point | None:
     good = {name: float(value) for name, value in told.items() if _finite(value) and value >= 0}
     run, attempt = run_of(row)
     return Point(row=row, concurrency=conc, date=day, image=text(row.get("image")), metrics=good, run=run, attempt=attempt,
-                 fingerprint=text(row.get("recipe_fingerprint")), identity=identity.of_row(_sized(row)),
+                 fingerprint=text(row.get("recipe_fingerprint")), identity=identity.of_row(sized(row)),
                  refused=sum(_number(value) for name, value in told.items() if name not in good))
 
 
@@ -178,7 +170,7 @@ def _eval(at: tuple[str, int], row: Mapping[str, Any], stat: str, found: Sequenc
         return None
     n = int(n) if _finite(n) and n == int(n) and n > 0 else None
     beside = next((point for point in found if point.concurrency == concurrency), found[0])
-    cell = Cell(recipe=recipe, concurrency=concurrency, workload=None, topology=topology(_sized(beside.row)),
+    cell = Cell(recipe=recipe, concurrency=concurrency, workload=None, topology=topology(sized(beside.row)),
                 fingerprint=beside.fingerprint or None)
     return Row(
         point=cell, metric="eval", value=float(value), unit="share", n=n, run=producer.run,
@@ -196,19 +188,8 @@ def _correct(value: float, n: int | None) -> int | None:
 
 
 def _cell(point: Point, recipe: str) -> Cell:
-    return Cell(recipe=recipe, concurrency=point.concurrency, workload=workload(point.row), topology=topology(_sized(point.row)),
+    return Cell(recipe=recipe, concurrency=point.concurrency, workload=workload(point.row), topology=topology(sized(point.row)),
                 fingerprint=point.fingerprint or None)
-
-
-def _sized(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the sizes told among its metrics put where the configuration's other sizes stand."""
-    told, made = _mapping(row.get("metrics")), dict(row)
-    for size in _SIZES:
-        for side in ("prefill_", "decode_"):
-            value = told.get(side + size, told.get(size))
-            if _finite(value) and value == int(value):
-                made.setdefault(side + size, int(value))
-    return made
 
 
 def _fits(row: Mapping[str, Any], line: Mapping[str, Any]) -> bool:

@@ -15,11 +15,12 @@ from bot.cli.output import as_json, note, table, working
 from bot.cli.results import streams
 from bot.cli.wiring import knowledge
 from bot.errors import BadInput
-from bot.model.result import Accounting, Cell, Finding, Rerun, Row, Samples, Verdict
+from bot.model.result import Accounting, Cell, Finding, Reported, Rerun, Row, Samples, Verdict
 from bot.results import Collected, Metrics, collect
-from bot.results.accounts import total
+from bot.results.together.accounts import total
 from bot.verdict import report as verdicts
 from bot.verdict.compare import compare as judge
+from bot.verdict.ran import questioned
 
 UNREAD = {
     "not-a-result": ("no result that is known here", "give rows, or the artifacts of a job"),
@@ -36,14 +37,17 @@ class Read(Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...] = ()
     accounting: tuple[Accounting, ...] = ()
     samples: tuple[Samples, ...] = ()
+    reported: tuple[Reported, ...] = ()
 
 
 def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: str) -> None:
     """Judges rows or artifacts against a baseline; exit 1 for regressed or inconclusive."""
     with working("reading the results"):
-        metrics = knowledge(PackagedAssets()).metrics
-        mine, old, again = (read(paths, metrics) for paths in (new, baseline, repeat))
-        verdict = judge(mine.rows, old.rows, repeat=again.rows, metrics=metrics,
+        known = knowledge(PackagedAssets())
+        mine, old, again = (read(paths, known.metrics) for paths in (new, baseline, repeat))
+        rows, second = (questioned(side.rows, old.rows, side.reported, schemes=known.schemes, engines=known.reported.images)
+                        for side in (mine, again))
+        verdict = judge(rows, old.rows, repeat=second, metrics=known.metrics,
                         accounting=mine.accounting, baseline_accounting=old.accounting,
                         samples=mine.samples, baseline_samples=old.samples)
     if format_ == "json":
@@ -59,7 +63,8 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
     found = [_collected(path, metrics) for path in paths]
     return Read(rows=tuple(row for one in found for row in one.rows),
                 accounting=total(counted for one in found for counted in one.accounting),
-                samples=tuple(answers for one in found for answers in one.samples))
+                samples=tuple(answers for one in found for answers in one.samples),
+                reported=tuple(told for one in found for told in one.reported))
 
 
 def _collected(path: Path, metrics: Metrics) -> Collected:

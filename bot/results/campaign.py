@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.model.result import Accounting, Row
-from bot.results.accounts import add
 from bot.results.parsed import Context, Parsed, has
 from bot.results.read import count, number, records, text
+from bot.results.together.accounts import add
 
 FORMAT = "campaign-rows"
 _CONC = re.compile(r"(?:^|[-_])c(?P<conc>[1-9]\d{0,4})[A-Z]?(?=[-_]|$)")

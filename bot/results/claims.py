@@ -6,38 +6,22 @@ import re
 from typing import cast
 
 from bot.errors import BadInput
-from bot.results import (
-    agentic,
-    aiperf_records,
-    aiperf_runs,
-    aiperf_server,
-    aiperf_summary,
-    campaign,
-    evalagg,
-    fixedseq,
-    lmeval,
-    lmsamples,
-    rowfile,
-    runstats,
-    sglangbench,
-    vllmbench,
-)
+from bot.results import aiperf, campaign, inferencex, lmeval, rowfile, serving
 from bot.results.parsed import Parser
 
 HEAD = 65_536
-_MODULES = (agentic, fixedseq, evalagg, lmeval, lmsamples, aiperf_records, aiperf_summary, aiperf_runs, aiperf_server, runstats,
-            vllmbench, sglangbench, campaign, rowfile)
-PARSERS: tuple[Parser, ...] = tuple(cast(Parser, module) for module in _MODULES)
+PARSERS: tuple[Parser, ...] = tuple(cast(Parser, module) for module in (
+    *inferencex.PARSERS, *lmeval.PARSERS, *aiperf.PARSERS, *serving.PARSERS, campaign, rowfile))
 _BOM = b"\xef\xbb\xbf"
 _NAMED = tuple((re.compile(pattern), cast(Parser, module)) for pattern, module in (
-    (r"(^|/)profile_export\.jsonl$", aiperf_records),
-    (r"(^|/)profile_export_aiperf\.json$", aiperf_summary),
-    (r"(^|/)profile_export_aiperf_(aggregate|sweep)\.json$", aiperf_runs),
-    (r"(^|/)server_metrics_export\.json$", aiperf_server),
-    (r"(^|/)run_stats\.json$", runstats),
-    (r"(^|/)agg_bmk\.json$", fixedseq),
-    (r"(^|/)agg_eval_all\.json$", evalagg),
-    (r"(^|/)samples_[^/]+\.jsonl$", lmsamples),
+    (r"(^|/)profile_export\.jsonl$", aiperf.records),
+    (r"(^|/)profile_export_aiperf\.json$", aiperf.summary),
+    (r"(^|/)profile_export_aiperf_(aggregate|sweep)\.json$", aiperf.aggregates),
+    (r"(^|/)server_metrics_export\.json$", aiperf.server),
+    (r"(^|/)run_stats\.json$", inferencex.runstats),
+    (r"(^|/)agg_bmk\.json$", inferencex.fixed),
+    (r"(^|/)agg_eval_all\.json$", inferencex.evals),
+    (r"(^|/)samples_[^/]+\.jsonl$", lmeval.samples),
 ))
 
 

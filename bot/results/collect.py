@@ -13,11 +13,12 @@ from typing import Any, BinaryIO, cast
 from msgspec import structs
 
 from bot.errors import BadInput
-from bot.results import places, plausible
+from bot.results import places
 from bot.results.claims import HEAD, claim
-from bot.results.join import Collected, Skipped, join
 from bot.results.metrics import Metrics
 from bot.results.parsed import Context, Parsed, Spread
+from bot.results.together import plausible
+from bot.results.together.join import Collected, Skipped, join
 
 
 def collect(

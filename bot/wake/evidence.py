@@ -61,7 +61,7 @@ def judge(context: Context, bump: Bump, run: Run, known: Sequence[Judged]) -> Ju
 def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, artifacts: Sequence[Artifact]) -> Judged:
     mine, shelf = fitting(context.layout.artifacts, artifacts, run.jobs, job), Shelf(context.forge)
     logs, (found, heard) = _triaged(context, shelf, mine.logs)
-    collected = _collected(bump, run, job, shelf, mine.results)
+    collected = _collected(context, bump, run, job, shelf, mine.results)
     baseline = bump.subject.plan.baseline
     gated = scores(collected.rows, _thresholds(bump, job), baseline.rows if baseline else (), samples=collected.samples)
     warnings = {name: judged.warnings.get(name, 0) + found.warnings.get(name, 0) for name in {*judged.warnings, *found.warnings}}
@@ -116,13 +116,14 @@ def _placed(bump: Bump, job: Job, collected: Collected, heard: Heard) -> Heard:
                  if one.concurrency in (0, point))
 
 
-def _collected(bump: Bump, run: Run, job: Job, shelf: Shelf, artifacts: Sequence[Artifact]) -> Collected:
+def _collected(context: Context, bump: Bump, run: Run, job: Job, shelf: Shelf, artifacts: Sequence[Artifact]) -> Collected:
     """The results that hold and are of the job's own points. Two artifacts that contradict each other both count not."""
 
     owner = job.recipe or bump.subject.family[0].key
 
     def read(files: Iterable[tuple[str, BinaryIO]]) -> Collected:
-        found = collect(files, recipe=owner, run=run.id, attempt=job.attempt, head=run.head)
+        found = collect(files, recipe=owner, run=run.id, attempt=job.attempt, head=run.head,
+                        metrics=context.knowledge.metrics)
         try:
             msgspec.json.encode(found)
         except (UnicodeError, OverflowError) as error:

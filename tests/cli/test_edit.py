@@ -188,14 +188,14 @@ class TestMatrix:
         points = bumpbot("--repo", repo, "matrix", "toy", "--format", "json").json
         assert [(point["kind"], point["concurrency"], point["stage"]) for point in points] == [
             ("throughput", 1, None), ("throughput", 16, None), ("eval", 16, None)]
-        assert all(sorted(point) == sorted(self.KEYS) for point in points)
-        assert points[0]["eval"] is None and points[2]["eval"] == {"task": "gsm8k", "threshold": 0.9, "limit": None}
+        assert all(set(self.KEYS) <= set(point) for point in points)
+        assert points[0]["eval"] is None and points[2]["eval"] == {"task": "gsm8k", "threshold": 0.9, "limit": None, "shuffled": False}
 
     def test_of_a_smoke_comes_in_stages(self, repo: Path) -> None:
         points = bumpbot("--repo", repo, "matrix", "toy", "--smoke", "--format", "json").json
         assert [(point["stage"], point["kind"], point["concurrency"]) for point in points] == [
             (1, "eval", 16), (2, "throughput", 1), (3, "throughput", 16)]
-        assert points[0]["eval"]["limit"] == 50
+        assert (points[0]["eval"]["limit"], points[0]["eval"]["shuffled"]) == (100, True)
 
     def test_for_a_person_is_a_table_and_in_markdown_one_too(self, repo: Path) -> None:
         shown = bumpbot("--repo", repo, "matrix", "toy").out.splitlines()

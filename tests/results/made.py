@@ -6,7 +6,7 @@ import io
 import json
 from typing import Any, BinaryIO
 
-from tests.results.made_tools import burst, repeats, server, sglang_run, vllm_run
+from tests.results.made_tools import burst, published, repeats, server, sglang_run, vllm_run
 
 RECIPE = "kimik3-gb200"
 
@@ -208,6 +208,7 @@ EXAMPLES: dict[str, tuple[str, bytes]] = {
     "inferencex-agentic": ("bmk_agentic_rf_conc1_n0/rf_conc1.json", encoded(agentic())),
     "inferencex-fixed": ("results_bmk/agg_bmk.json", encoded([fixed(), fixed(128)])),
     "inferencex-eval": ("eval_results_all/agg_eval_all.json", encoded([eval_row()])),
+    "inferencex-api": ("baseline/benchmarks.json", encoded([published()])),
     "inferencex-run-stats": ("run-stats/run_stats.json", encoded({"gb200-nv": {"n_success": 9, "total": 10}})),
     "lm-eval-results": ("eval_rf_conc8_n1/results_2026.json", json.dumps(lm_results(1.0, 1), indent=2).encode()),
     "lm-eval-samples": ("eval_rf_conc8_n1/samples_gsm8k_2026-09-10T11.jsonl", jsonl([sample(0, "so 7\n#### 7", True)])),

@@ -99,6 +99,19 @@ def burst(index: int, *, repetition: int = 1, cell: str = "G16k-c2-o64", **other
     } | other
 
 
+def published(conc: int = 64, run: int | None = 33, **other: Any) -> dict[str, Any]:
+    """A row as the public API answers it: one topology mirrored into both roles, sizes among the metrics."""
+    sides = {f"{side}_{key}": value for side in ("prefill", "decode") for key, value in (("tp", 8), ("ep", 8), ("dp_attention", True))}
+    return {
+        "id": "440994", "hardware": "b200", "framework": "vllm", "model": "dsv4", "precision": "fp4", "spec_method": "none",
+        "disagg": False, "is_multinode": False, **sides, "prefill_num_workers": 0, "decode_num_workers": 0,
+        "benchmark_type": "single_turn", "offload_mode": "off", "isl": 8192, "osl": 1024, "conc": conc,
+        "image": "vllm/vllm-openai:v0.29.0", "recipe_fingerprint": "c8" * 32, "workers": None, "date": "2026-09-03",
+        "metrics": {"pp": 1, "dcp_size": 2, "power_valid": 1, "tput_per_gpu": 1449.6, "median_ttft": 0.6, "p99_itl": 0.05},
+        "run_url": None if run is None else f"https://github.com/o/r/actions/runs/{run}/attempts/2",
+    } | other
+
+
 def stats(mean: float, unit: str) -> dict[str, Any]:
     return {"mean": mean, "std": 1.0, "min": mean, "max": mean, "cv": 0.1, "se": 0.1, "ci_low": mean, "ci_high": mean,
             "t_critical": 4.3, "unit": unit}

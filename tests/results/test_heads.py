@@ -10,7 +10,7 @@ from bot.errors import BadInput
 from bot.results import PARSERS, collect, read
 from bot.results.claims import HEAD, claim
 from tests.results.made import agentic, encoded, eval_row, fixed, jsonl, lm_results, request, row, sample, stream, summary
-from tests.results.made_tools import burst, counter, repeats, server, sglang_run, sweep, vllm_run
+from tests.results.made_tools import burst, counter, published, repeats, server, sglang_run, sweep, vllm_run
 
 LONG = "x" * 200_000
 CONCS = range(1, 1500)
@@ -25,6 +25,7 @@ BIG = {
     "inferencex-agentic": encoded([agentic(conc) for conc in CONCS]),
     "inferencex-fixed": encoded([fixed(conc) for conc in CONCS]),
     "inferencex-eval": encoded([eval_row(conc) for conc in CONCS]),
+    "inferencex-api": encoded([published(conc) for conc in CONCS]),
     "inferencex-run-stats": encoded({f"cluster-{n}": {"n_success": 1, "total": 2} for n in range(3000)}),
     "lm-eval-results": encoded(many("gsm8k")),
     "lm-eval-samples": jsonl([{"doc_id": 0, "doc": {"question": LONG}, "target": LONG, **sample(0, "so", True)}]),

@@ -9,7 +9,7 @@ import pytest
 from bot.errors import BadInput
 from bot.model.result import Cell, Row
 from bot.results import PARSERS, claim, collect, load_metrics
-from bot.results.flat import PLAIN, TIMED
+from bot.results.inferencex.flat import PLAIN, TIMED
 from tests.results.made import EXAMPLES, stream
 
 METRICS = load_metrics((Path(__file__).parents[2] / "bot" / "knowledge" / "metrics.yaml").read_text())

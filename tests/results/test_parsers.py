@@ -199,5 +199,8 @@ class TestRecordedFiles:
         (counted,) = told.samples
         assert (counted.task, counted.correct, counted.cut, counted.wrong) == ("toy_gsm8k", 25, 0, 5)
 
-    def test_of_the_published_api_are_claimed_by_no_parser_of_artifacts(self) -> None:
-        assert not collect(self.files("inferencex-api"), recipe="r").rows
+    def test_of_the_published_api_are_points_of_one_curve(self) -> None:
+        told = collect(self.files("inferencex-api"), recipe="r")
+        assert {row.point.topology for row in told.rows} == {"TP8/EP8/DPA"} and {row.run for row in told.rows} == {33554397154}
+        assert {(row.stat, round(row.value, 4)) for row in told.rows if row.metric == "ttft" and row.point.concurrency == 64} >= {
+            ("p50", 0.5964), ("p99", 6.3963)}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from bot.errors import BadInput
 from bot.results import collect
-from bot.results.aiperf_records import parse
-from bot.results.order import quantiles
+from bot.results.aiperf.order import quantiles
+from bot.results.aiperf.records import parse
 from bot.results.parsed import Context
 from tests.results.exports import export, line, packed
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from bot.adapters.processes import Processes
 from bot.errors import BadInput
-from bot.results import blocks as module
-from bot.results.aiperf_records import parse
-from bot.results.blocks import Reader, blocks, joined
+from bot.results.aiperf import blocks as module
+from bot.results.aiperf.blocks import Reader, blocks, joined
+from bot.results.aiperf.records import parse
 from bot.results.parsed import Context
 from tests.results.exports import export, line
 

@@ -21,6 +21,7 @@ VALUES = {
     "inferencex-agentic": b'"total_tput_tps": 917.3',
     "inferencex-fixed": b'"tput_per_gpu": 1449.6',
     "inferencex-eval": b'"em_strict": 0.9727',
+    "inferencex-api": b'"tput_per_gpu": 1449.6',
     "inferencex-run-stats": b'"n_success": 9',
     "lm-eval-results": b'"exact_match,strict-match": 1.0',
     "lm-eval-samples": b'"exact_match": 1.0',

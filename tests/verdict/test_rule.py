@@ -33,6 +33,13 @@ class TestThePoolClause:
         assert not ruled(*flat(-0.0499)).raised
         assert not ruled(*flat(-0.05), noise=Noise(sigma=0.03, tau=0.02)).raised, "2.13 standard errors reach past nothing"
 
+    def test_needs_three_points(self) -> None:
+        assert ruled(*flat(-0.08, -0.08, points=3, history=10)).finding == "regressed"
+        for points in (1, 2):
+            told = ruled(*flat(-0.08, -0.08, points=points, history=10))
+            assert told.finding == "inconclusive" and not told.raised, "each point stands for itself there, at twice the margin"
+            assert ruled(*flat(-0.12, -0.12, points=points, history=10)).finding == "regressed"
+
     def test_does_not_follow_one_slow_point_in_five(self) -> None:
         told = ruled(*flat(0.0, points=4), Point(-0.3))
         assert told.suspects == {4} and told.finding == "inconclusive"

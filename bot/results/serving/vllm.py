@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from bot.results import runs
 from bot.results.parsed import Context, Parsed, any_of, elements, has
 from bot.results.read import MAX_DOCUMENT, document, mapping, records
-from bot.results.serving import Place, rate
+from bot.results.serving import runs
+from bot.results.serving.common import Place, rate
 
 FORMAT = "vllm-bench"
 OWN = ("model_id", "tokenizer_id", "endpoint_type")

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from bot.results.requests import LATEST_NS, MOST_MS, MOST_TOKENS, TIMES, TOKENS
+from bot.results.aiperf.requests import LATEST_NS, MOST_MS, MOST_TOKENS, TIMES, TOKENS
 
 _Moment = Annotated[int, Meta(ge=0, le=LATEST_NS)]
 _made: list[Any] = []

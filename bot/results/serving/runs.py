@@ -9,10 +9,10 @@ from msgspec import structs
 
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Reported, Row
-from bot.results import serving
-from bot.results.accounts import add
 from bot.results.parsed import GENERATOR, UNKNOWN, Context, Parsed
-from bot.results.serving import Place
+from bot.results.serving import common as serving
+from bot.results.serving.common import Place
+from bot.results.together.accounts import add
 
 Run = Mapping[str, Any]
 

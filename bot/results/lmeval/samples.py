@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.model.result import Samples
-from bot.results.lmeval import stats
+from bot.results.lmeval.scores import stats
 from bot.results.parsed import UNKNOWN, Context, Parsed, Tally, any_of, has
 from bot.results.read import count, number, records, text
 

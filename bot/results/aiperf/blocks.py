@@ -11,10 +11,10 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from bot.errors import BadInput
-from bot.results.exported import Lines
+from bot.results.aiperf.exported import Lines
+from bot.results.aiperf.requests import Request, bare, record_of, request_of
+from bot.results.aiperf.shapes import Shape, shape_of
 from bot.results.read import MAX_LINE
-from bot.results.requests import Request, bare, record_of, request_of
-from bot.results.shapes import Shape, shape_of
 
 SIZE = 1 << 17
 _SHAPES = 8
@@ -63,12 +63,18 @@ class Reader:
         self._first_end: int | None = None
 
     def __call__(self, block: bytes) -> Told:
-        columns = self._shapes[0].columns(block) if self._shapes else None
-        whole = Lines.of(columns, self._first_end) if columns else None
-        if whole is not None:
-            self._first_end = whole.first_end if self._first_end is None else min(self._first_end, whole.first_end)
-            return Told(whole)
-        if self._shapes and len(block) > _FEW and (cuts := _cuts(block, self._shapes[0].odd)):
+        odd: int | None = None
+        for index, shape in enumerate(self._shapes):
+            columns = shape.columns(block)
+            whole = Lines.of(columns, self._first_end) if columns else None
+            if whole is not None:
+                self._shapes.insert(0, self._shapes.pop(index))
+                self._first_end = whole.first_end if self._first_end is None else min(self._first_end, whole.first_end)
+                return Told(whole)
+            odd = shape.odd
+            if odd != 0:
+                break
+        if self._shapes and len(block) > _FEW and (cuts := _cuts(block, odd)):
             return joined(self(block[low:high]) for low, high in zip((0, *cuts), (*cuts, len(block)), strict=True) if low < high)
         return self._lines(block)
 
@@ -82,11 +88,10 @@ class Reader:
         return Told(said)
 
     def _line(self, line: bytes, said: Lines) -> None:
-        for index, shape in enumerate(self._shapes):
+        for shape in self._shapes:
             columns = shape.columns(line)
             request = Request(*next(zip(*columns, strict=True))) if columns else None
             if request is not None and not request.backwards:
-                self._shapes.insert(0, self._shapes.pop(index))
                 said.one(request)
                 return
         record = record_of(line, self._name)
@@ -95,7 +100,7 @@ class Reader:
             return
         said.one(request_of(record, self._name))
         if len(self._shapes) < self._most and (shape := shape_of(record, line)):
-            self._shapes.insert(0, shape)
+            self._shapes.append(shape)
 
 
 def _cuts(block: bytes, odd: int | None) -> tuple[int, ...]:

@@ -1,21 +1,22 @@
-"""InferenceX agentic rows: `bmk_agentic_*/<name>_conc<N>.json`, one point a file, or a list that holds some."""
+"""InferenceX fixed-sequence rows, single and multi node: `agg_<name>.json`, or `agg_bmk.json` with all of a run."""
 
 from __future__ import annotations
 
 from typing import BinaryIO
 
-from bot.results.inferencex import parse_elements
+from bot.results.inferencex.element import parse_elements
 from bot.results.parsed import Context, Parsed, has
 from bot.results.read import document
 
-FORMAT = "inferencex-agentic"
+FORMAT = "inferencex-fixed"
 
 
 def sniff(head: bytes, name: str) -> bool:
     return (
         head.lstrip()[:1] in (b"{", b"[")
-        and has(head, "conc")
-        and (has(head, "request_metrics") or has(head, "scenario_type", "num_requests_successful"))
+        and has(head, "conc", "tput_per_gpu", "isl")
+        and not has(head, "metrics")
+        and not has(head, "request_metrics")
     )
 
 

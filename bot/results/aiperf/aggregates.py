@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from bot.errors import BadInput
 from bot.model.result import Cell, Row
-from bot.results import aiperf_names
+from bot.results.aiperf import names as aiperf_names
 from bot.results.parsed import SUMMED, Context, Parsed, elements, has
 from bot.results.read import count, document, mapping
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Row
-from bot.results import flat
+from bot.results.inferencex import flat
 from bot.results.parsed import Context, Parsed, at, elements
 from bot.results.read import count, mapping, number, optional, text
 from bot.results.topology import topology, workload

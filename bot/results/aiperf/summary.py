@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from bot.errors import BadInput
 from bot.model.result import Accounting
-from bot.results import aiperf_names
+from bot.results.aiperf import names as aiperf_names
 from bot.results.parsed import GENERATOR, UNKNOWN, Context, Parsed, any_of
 from bot.results.read import count, document, mapping, optional
 

@@ -11,7 +11,7 @@ from bot.errors import BadInput
 from bot.model.result import Row
 from bot.results import places
 from bot.results.parsed import GENERATOR, GUEST, REQUESTS
-from bot.results.repeats import File
+from bot.results.together.repeats import File
 
 _SAME = ("ttft", "itl", "e2el", "intvty", "profiled_requests")
 """What both make in one way. Rates are not among them: a summary divides by a time that no request tells."""

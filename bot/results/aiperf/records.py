@@ -19,9 +19,9 @@ from typing import BinaryIO
 
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Row
-from bot.results.blocks import joined, read
-from bot.results.exported import Lines
-from bot.results.order import between, quantiles
+from bot.results.aiperf.blocks import joined, read
+from bot.results.aiperf.exported import Lines
+from bot.results.aiperf.order import between, quantiles
 from bot.results.parsed import REQUESTS, UNKNOWN, Context, Parsed, has
 
 FORMAT = "aiperf-records"

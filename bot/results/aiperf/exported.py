@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from bot.results.requests import Request
+from bot.results.aiperf.requests import Request
 
 
 class Lines(Struct):

@@ -10,10 +10,10 @@ from msgspec import Struct, structs
 from bot.errors import BadInput
 from bot.model.result import Accounting, Reliability, Reported, Row, Samples
 from bot.results import places
-from bot.results.accounts import add
 from bot.results.parsed import GENERATOR, UNKNOWN, Parsed
-from bot.results.repeats import File, counting, marked
-from bot.results.standin import reconciled
+from bot.results.together.accounts import add
+from bot.results.together.repeats import File, counting, marked
+from bot.results.together.standin import reconciled
 
 _ROUNDED = 5.1e-5
 """Half a unit of the fourth decimal, to which shares are rounded, and a little."""

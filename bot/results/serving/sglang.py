@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from bot.model.result import Reported
-from bot.results import runs
 from bot.results.parsed import Context, Parsed, any_of, has
 from bot.results.read import MAX_DOCUMENT, optional, records
-from bot.results.serving import Place, rate
+from bot.results.serving import runs
+from bot.results.serving.common import Place, rate
+from bot.results.serving.vllm import OWN
 from bot.results.topology import lengths
-from bot.results.vllmbench import OWN
 
 FORMAT = "sglang-bench"
 _RATE = re.compile(r'(?P<key>"request_rate"\s*:\s*)Infinity(?P<end>\s*[,}])')
