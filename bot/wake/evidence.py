@@ -38,8 +38,8 @@ NO_LOG = "no log of this job can be read"
 def judge_all(context: Context, bump: Bump, runs: Sequence[Run], known: Sequence[Judged]) -> tuple[Judged, ...]:
     """The evidence of every run so far; the verdicts come last, since a repeat speaks for a sweep that was read before it."""
     read = [one for run in runs if (one := judge(context, bump, run, known)) is not None]
-    found = [msgspec.structs.replace(one, proofs=proofs(context, bump, one)) for one in read]
     by_run = {run.id: run for run in runs}
+    found = [msgspec.structs.replace(one, proofs=proofs(context, bump, by_run[one.run], one)) for one in read]
     return tuple(verdicts.settle(context, bump, by_run[one.run], one, found) for one in found)
 
 
@@ -233,8 +233,8 @@ def _without_stale(run: Run, job: Job, judged: Judged) -> Judged:
     names = ("samples", "scores") if of_eval else ("accounting",)
     others: dict[str, Any] = {name: tuple(one for one in getattr(judged, name) if not stale(one.concurrency, one.recipe))
                               for name in names}
-    others["refused"] = tuple(one for one in judged.refused
-                              if one.role != job.role or one.concurrency != job.concurrency or not stale(job.concurrency, one.recipe))
+    others["refused"] = tuple(one for one in judged.refused if (one.role, one.concurrency) != (job.role, job.concurrency)
+                              or not stale(job.concurrency, one.recipe))
     others["reported"] = tuple(one for one in judged.reported
                                if one.role != job.role or not stale(one.concurrency, one.recipe))
     return msgspec.structs.replace(judged, rows=rows, **others)

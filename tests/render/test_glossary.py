@@ -92,7 +92,7 @@ CLOSED = {
     "next-": ["smoke-running", "repair", "retry", "sweep", "stop"],
     "provenance-": ["label", "tag", "none"],
     "about-": ["label-waits", "sweep-needs-approval", "sweep-held"],
-    "note-": ["baseline-unverifiable:{}", "eval-not-comparable:{}", "points-gone:{}", "points-new:{}", "baseline-single",
+    "note-": ["baseline-unverifiable:{}", "eval-not-comparable:{}:gone", "points-gone:{}", "points-new:{}", "baseline-single",
               "fingerprint-unknown"],
     "setting-": ["workload", "topology", "mode", "gpus", "nodes", "concurrency", "speculation", "speculative-tokens",
                  "synthetic-acceptance",

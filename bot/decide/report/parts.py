@@ -66,6 +66,7 @@ PHASE_WORDS = {
     "SweepDue": "smoke-passed",
     "Sweeping": "sweep-running",
     "SweepBroken": "sweep-failed",
+    "Controlling": "control-running",
     "RepeatDue": "repeat-due",
     "Repeating": "repeat-running",
     "RepeatBroken": "sweep-failed",
@@ -122,10 +123,13 @@ def result(bump: Bump, run: Run | None) -> str:
 
 
 def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], columns: tuple[str, ...],
-          runs: tuple[int, ...]) -> Table | None:
-    """New values beside the frozen baseline's, one line a point that was measured; None when nothing was."""
+          runs: tuple[int, ...], control: Judged | None = None) -> Table | None:
+    """New values beside the frozen baseline's, or those of the `control` arm where that is the baseline; one line a point that
+    was measured; None when nothing was."""
     baseline = bump.subject.plan.baseline
     old = values(bump, medians(baseline.rows), baseline.accounting) if baseline else {}
+    old = values(bump, control.rows, control.accounting) if control else old
+    against = control.run if control else baseline.run if baseline else None
     new = values(bump, rows, accounting)
     measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:
@@ -134,7 +138,7 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
         Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new) for metric in columns))
         for point in measured
     )
-    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=baseline.run if baseline else None)
+    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against)
 
 
 def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
