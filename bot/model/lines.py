@@ -158,6 +158,15 @@ class AbsentLine(Struct, frozen=True, kw_only=True):
     why: str
 
 
+class LackLine(Struct, frozen=True, kw_only=True):
+    """That there is no baseline, and why (`absent-`), and what would mend it (`mend-`), as words of the glossary; of one recipe,
+    or of all where it is empty."""
+
+    recipe: str
+    why: str
+    mend: str
+
+
 class BaselineBlock(Struct, frozen=True, kw_only=True):
     """The frozen baseline as the body shows it: values are medians over the runs that count."""
 

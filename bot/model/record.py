@@ -16,6 +16,7 @@ from bot.model.lines import (
     CommandLine,
     Failure,
     Follow,
+    LackLine,
     ProofLine,
     Regression,
     RunLine,
@@ -119,6 +120,8 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     regressions: tuple[Regression, ...] = ()
     proofs: tuple[ProofLine, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    lacking: tuple[LackLine, ...] = ()
+    compared: bool = True
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -138,6 +141,7 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    lacking: tuple[LackLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):
@@ -164,6 +168,7 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     retry: str | None
     closed: bool
     successor: str | None = None
+    lacking: tuple[LackLine, ...] = ()
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from bot.decide.report.parts import COLUMNS, accounting, again, failures, proofs, regressions, run_line, scores, table
+from bot.decide.report.parts import (
+    COLUMNS,
+    accounting,
+    again,
+    failures,
+    lacking,
+    proofs,
+    reasons,
+    regressions,
+    run_line,
+    scores,
+    table,
+)
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Update
 from bot.model.record import SweepReport
@@ -43,11 +55,13 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         failures=failures(bump, run, judged),
         baseline_cut=cut[0].cut if cut else None,
         baseline_n=cut[0].n if cut else None,
-        verdict=judged.verdict.verdict if judged and judged.verdict else None,
+        verdict=judged.verdict.verdict if judged and judged.verdict else "inconclusive" if passed else None,
         void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
-        reasons=(*judged.gates, *(judged.verdict.reasons if judged.verdict else ())) if judged else (),
+        reasons=(*judged.gates, *reasons(bump, judged)) if judged else (),
         passed=passed,
         regressions=regressions(bump, judged),
         proofs=proofs(bump, [proof for one in (*([judged] if judged else []), *second) for proof in one.proofs]),
         again=again(bump, judged),
+        lacking=lacking(bump),
+        compared=baseline is not None,
     )
