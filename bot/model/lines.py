@@ -94,6 +94,7 @@ class ProofLine(Struct, frozen=True, kw_only=True):
     wanted: str = ""
     ran: str = ""
     why: str = ""
+    other: str = ""
     old: bool = False
     cache: str = ""
     nodes: tuple[str, ...] = ()

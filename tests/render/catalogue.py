@@ -100,6 +100,7 @@ PROOFS = (
     replace(_RAN, state="conflicting", ran="vLLM 0.27.1", old=True, nodes=("2/4",)),
     replace(_RAN, state="unproven", ran="", why="silent"),
     replace(_RAN, state="unproven", ran="SGLang 0.5.19", why="shared"),
+    replace(_RAN, state="unproven", why="disagree", other="a/b:v0.5.19"), replace(_RAN, state="unproven", why="disagree"),
     replace(_RAN, state="unproven", ran="vLLM 0.29.0.dev3", why="other-word"),
     replace(_RAN, state="claimed", ran="vllm/vllm-openai:v0.29.0", why="harness"),
     replace(_RAN, state="claimed", ran="SGLang 0.5.14", why="pinned"),

@@ -203,7 +203,7 @@ def proofs(bump: Bump, found: Iterable[Proof]) -> tuple[ProofLine, ...]:
         alike = replace(one, role="", recipe="", concurrency=0)
         groups.setdefault(alike, []).append(named(bump, one.recipe, one.role, one.concurrency or None))
     return tuple(
-        ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old,
+        ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old, other=one.other,
                   cache=one.cache, nodes=_nodes(bump, one))
         for one, points in sorted(groups.items(), key=lambda group: WORST.index(group[0].state))
     )
