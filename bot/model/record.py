@@ -17,6 +17,7 @@ from bot.model.lines import (
     ControlLine,
     Failure,
     Follow,
+    LackLine,
     ProofLine,
     Regression,
     RunLine,
@@ -123,6 +124,8 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     proofs: tuple[ProofLine, ...] = ()
     again: tuple[AgainLine, ...] = ()
     control: ControlLine | None = None
+    lacking: tuple[LackLine, ...] = ()
+    compared: bool = True
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -142,6 +145,7 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    lacking: tuple[LackLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):
@@ -168,6 +172,7 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     retry: str | None
     closed: bool
     successor: str | None = None
+    lacking: tuple[LackLine, ...] = ()
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from bot.decide.control import controls, standing
-from bot.decide.report.parts import COLUMNS, accounting, again, failures, proofs, regressions, run_line, scores, table
+from bot.decide.report.parts import (
+    COLUMNS,
+    accounting,
+    again,
+    failures,
+    lacking,
+    proofs,
+    reasons,
+    regressions,
+    run_line,
+    scores,
+    table,
+)
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Judged, Update
 from bot.model.lines import ControlLine
@@ -44,14 +56,16 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         failures=failures(bump, run, judged),
         baseline_cut=cut[0].cut if cut else None,
         baseline_n=cut[0].n if cut else None,
-        verdict=judged.verdict.verdict if judged and judged.verdict else None,
+        verdict=judged.verdict.verdict if judged and judged.verdict else "inconclusive" if passed else None,
         void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
-        reasons=(*judged.gates, *(judged.verdict.reasons if judged.verdict else ())) if judged else (),
+        reasons=(*judged.gates, *reasons(bump, judged)) if judged else (),
         passed=passed,
         regressions=regressions(bump, judged),
         proofs=proofs(bump, [proof for one in (*([judged] if judged else []), *second) for proof in one.proofs]),
         again=again(bump, judged),
         control=_control(bump, run, arm),
+        lacking=lacking(bump),
+        compared=baseline is not None,
     )
 
 
