@@ -96,6 +96,7 @@ class ProofLine(Struct, frozen=True, kw_only=True):
     wanted: str = ""
     ran: str = ""
     why: str = ""
+    other: str = ""
     old: bool = False
     cache: str = ""
     nodes: tuple[str, ...] = ()
@@ -177,6 +178,15 @@ class AbsentLine(Struct, frozen=True, kw_only=True):
     topology: str
     concurrencies: tuple[int, ...]
     why: str
+
+
+class LackLine(Struct, frozen=True, kw_only=True):
+    """That there is no baseline, and why (`absent-`), and what would mend it (`mend-`), as words of the glossary; of one recipe,
+    or of all where it is empty."""
+
+    recipe: str
+    why: str
+    mend: str
 
 
 class BaselineBlock(Struct, frozen=True, kw_only=True):

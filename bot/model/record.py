@@ -17,6 +17,7 @@ from bot.model.lines import (
     ControlLine,
     Failure,
     Follow,
+    LackLine,
     ProofLine,
     RefusedLine,
     Regression,
@@ -127,6 +128,8 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     refused: tuple[RefusedLine, ...] = ()
     again: tuple[AgainLine, ...] = ()
     control: ControlLine | None = None
+    lacking: tuple[LackLine, ...] = ()
+    compared: bool = True
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -148,6 +151,7 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    lacking: tuple[LackLine, ...] = ()
     refused: tuple[RefusedLine, ...] = ()
 
 
@@ -175,6 +179,7 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     retry: str | None
     closed: bool
     successor: str | None = None
+    lacking: tuple[LackLine, ...] = ()
     unpaid: Unpaid | None = None
 
 

@@ -18,6 +18,7 @@ from bot.model.lines import (
     AttemptLine,
     ControlLine,
     Follow,
+    LackLine,
     ProofLine,
     RefusedLine,
     Regression,
@@ -112,6 +113,7 @@ PROOFS = (
     replace(_RAN, state="conflicting", ran="vLLM 0.27.1", old=True, nodes=("2/4",)),
     replace(_RAN, state="unproven", ran="", why="silent"),
     replace(_RAN, state="unproven", ran="SGLang 0.5.19", why="shared"),
+    replace(_RAN, state="unproven", why="disagree", other="a/b:v0.5.19"), replace(_RAN, state="unproven", why="disagree"),
     replace(_RAN, state="unproven", ran="vLLM 0.29.0.dev3", why="other-word"),
     replace(_RAN, state="claimed", ran="vllm/vllm-openai:v0.29.0", why="harness"),
     replace(_RAN, state="claimed", ran="SGLang 0.5.14", why="pinned"),
@@ -174,6 +176,9 @@ SWEEP = SweepReport(
     passed=None,
 )
 FAMILY = replace(INTERIM, lines=tuple(replace(line, recipe=recipe) for recipe in (KEY, f"{KEY}-mtp") for line in INTERIM.lines))
+LACKING = tuple(LackLine(recipe=recipe, why=why, mend=mend) for recipe, why, mend in (
+    ("", "other-topology:TP8", "published"), (KEY, "source-refused", "source"), (KEY, "no-source", "layout"),
+    (KEY, "points-unknown", "points")))
 STOP = Stop(
     outcome=Outcome.FAILED, cause=Cause.GATE, head=SYNCED, why=CUT, scores=SCORES[:2], repairs=1, repairs_max=5, gpu_hours=145.25,
     cap=200.0,
@@ -264,6 +269,7 @@ def catalogue() -> dict[str, Record]:
         "a sweep that failed its gate": replace(SWEEP, scores=SCORES, failures=FAILURES, baseline_cut=0, baseline_n=1319,
                                                 verdict="inconclusive",
                                                 void=True, passed=False, reasons=("wide-interval",)),
+        "a sweep without a baseline": replace(SWEEP, verdict="inconclusive", passed=True, lacking=LACKING[:1], compared=False),
         "a sweep that failed without figures": replace(SWEEP, table=None, scores=(), failures=FAILURES[:1], verdict=None,
                                                        passed=False),
     }
@@ -285,6 +291,10 @@ def catalogue() -> dict[str, Record]:
                                             successor=PINNED),
         "a stop at an open verdict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
                                              reasons=("not-confirmed", "wide-interval"), again=AGAIN),
+        "a stop without a baseline": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
+                                             lacking=LACKING),
+        "a stop without a verdict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
+                                            reasons=("no-verdict",)),
         "a stop at results that were refused": replace(STOP, follow=None, void=True, refused=REFUSED),
         "a smoke whose results were refused": replace(REPAIR, refused=REFUSED, next="stop", passed=False),
         "a stop for want of hours": replace(STOP, outcome=Outcome.BUDGET_EXHAUSTED, cause=Cause.BUDGET, follow=None, unpaid=UNPAID),
@@ -301,6 +311,7 @@ def catalogue() -> dict[str, Record]:
                                                     replace(line, withheld={}, done={}, steps=0, trouble="the head moved | again")))
     made["a wake without bumps"] = Summary(mode="act", lines=())
     made["a wake that refused"] = Summary(mode="act", lines=(), refusal="no recipe is called x: did you mean y?")
+    made["last words without a baseline"] = replace(final(Outcome.UNCERTAIN, Cause.VERDICT, proven=False, why=None), lacking=LACKING)
     made["last words with a successor"] = replace(final(Outcome.SUPERSEDED, Cause.NONE, proven=False, why=MOVED), successor=PINNED)
     made["last words of a bump without runs"] = final(Outcome.SUPERSEDED, Cause.PERSON, proven=False, why=None, runs=())
     made |= {f"cleaning up, {outcome.value}": Finishing(outcome=outcome, runs=(34461599480, 34473834826)) for outcome in Outcome}

@@ -5,9 +5,20 @@ from __future__ import annotations
 from math import fsum
 
 from bot import budget
-from bot.decide.report.parts import again, refused, regressions, run_line, scores, spent, state, void
+from bot.decide.report.parts import (
+    again,
+    lacking,
+    reasons,
+    refused,
+    regressions,
+    run_line,
+    scores,
+    spent,
+    state,
+    void,
+)
 from bot.model.bump import Bump, Ended
-from bot.model.lines import Follow, Unpaid
+from bot.model.lines import Follow, LackLine, Unpaid
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import Finishing, LastWords, Status, Stop
 
@@ -38,8 +49,9 @@ def stop(bump: Bump, ended: Ended) -> Stop:
         successor=ended.successor,
         void=ended.outcome in JUDGED and void(judged),
         regressions=regressions(bump, judged) if ended.outcome is Outcome.REGRESSED else (),
-        reasons=(*judged.verdict.reasons, *unpaid) if judged and judged.verdict and ended.outcome is Outcome.UNCERTAIN else (),
+        reasons=(*reasons(bump, judged), *unpaid) if judged and ended.outcome is Outcome.UNCERTAIN else (),
         again=again(bump, judged) if ended.outcome is Outcome.UNCERTAIN else (),
+        lacking=_lacking(bump, ended),
         refused=refused(bump, [judged]) if ended.outcome in (Outcome.UNCERTAIN, Outcome.FAILED) else (),
     )
 
@@ -67,8 +79,14 @@ def last_words(bump: Bump, ended: Ended, *, theirs: bool = False) -> LastWords:
         retry=ending.retry,
         closed=ending.pull == "close" and not theirs,
         successor=ended.successor,
+        lacking=_lacking(bump, ended),
         unpaid=_unpaid(bump, ended),
     )
+
+
+def _lacking(bump: Bump, ended: Ended) -> tuple[LackLine, ...]:
+    """That there was nothing to compare with, where a sweep ended open."""
+    return lacking(bump) if ended.outcome is Outcome.UNCERTAIN and ended.cause is Cause.VERDICT else ()
 
 
 def status(bump: Bump, *, about: str, by: str | None) -> Status:

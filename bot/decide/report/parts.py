@@ -13,7 +13,19 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import AgainLine, Cell, Failure, Line, ProofLine, RefusedLine, Regression, RunLine, State, Table
+from bot.model.lines import (
+    AgainLine,
+    Cell,
+    Failure,
+    LackLine,
+    Line,
+    ProofLine,
+    RefusedLine,
+    Regression,
+    RunLine,
+    State,
+    Table,
+)
 from bot.model.outcome import ENDINGS, Mover
 from bot.model.result import Accounting, Baseline, Proof, Rerun, Row, Score
 from bot.model.run import Run
@@ -27,6 +39,9 @@ SMOKE_COLUMNS = ("tput_per_gpu", "output_tput", "input_tput", "ttft", "itl", "in
 Where = tuple[str, int]
 # Which statistic stands for a metric where a file gives several.
 STATS = {"p50": 0, None: 1, "mean": 2}
+# A reason for which there is no baseline -> what would mend it; for others it is points that match.
+MENDS = {"baseline-unreachable": "source", "source-refused": "source", "answer-unreadable": "source", "no-source": "layout",
+         "model-unknown": "layout", "points-unknown": "points"}
 WORST = ("stale", "conflicting", "unproven", "claimed", "proven")
 
 
@@ -141,6 +156,27 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
     return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against, baseline_runs=behind(told) if told else 0)
 
 
+def lacking(bump: Bump) -> tuple[LackLine, ...]:
+    """Why there is no baseline, of all or of some recipes of the family: what is open for that reason alone must say so."""
+    baseline = bump.subject.plan.baseline
+    if baseline is None:
+        return (_lack("", bump.subject.plan.missing_baseline or "not-published"),)
+    having = {row.point.recipe for row in baseline.rows if row.metric != "eval"}
+    why = {one.point.recipe: one.why for one in reversed(baseline.absent)}
+    return tuple(_lack(recipe.key, why[recipe.key]) for recipe in bump.subject.family if recipe.key in why.keys() - having)
+
+
+def _lack(recipe: str, why: str) -> LackLine:
+    return LackLine(recipe=recipe, why=why, mend=MENDS.get(why.partition(":")[0], "published"))
+
+
+def reasons(bump: Bump, judged: Judged | None) -> tuple[str, ...]:
+    """The verdict's reasons, and that there is none where results that cannot be compared gave none."""
+    if judged is None or judged.verdict is not None:
+        return judged.verdict.reasons if judged and judged.verdict else ()
+    return ("no-verdict",) if bump.subject.plan.baseline is not None and judged.rows else ()
+
+
 def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
     """Recipe by recipe as the family names them, the lowest concurrency first."""
     keys = [recipe.key for recipe in bump.subject.family]
@@ -190,7 +226,7 @@ def proofs(bump: Bump, found: Iterable[Proof]) -> tuple[ProofLine, ...]:
         groups.setdefault(alike, []).append(named(bump, one.recipe, one.role, one.concurrency or None))
     return tuple(
         ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old,
-                  cache=one.cache, nodes=_nodes(bump, one))
+                  other=one.other, cache=one.cache, nodes=_nodes(bump, one))
         for one, points in sorted(groups.items(), key=lambda group: WORST.index(group[0].state))
     )
 
@@ -242,7 +278,7 @@ def _whose(bump: Bump) -> Callable[[str], str]:
 def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float],
           baseline: Baseline | None = None) -> Cell:
     before, after = old.get((point, metric)), new.get((point, metric))
-    missing = (lacking(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
+    missing = (passed_over(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
     return Cell(metric=metric, old=before, new=after, missing=missing)
 
 
@@ -251,7 +287,7 @@ def behind(baseline: Baseline) -> int:
     return len({row.run for row in baseline.rows if row.metric != "eval" and row.run is not None})
 
 
-def lacking(baseline: Baseline | None, point: Where, metric: str) -> str | None:
+def passed_over(baseline: Baseline | None, point: Where, metric: str) -> str | None:
     """Why a frozen baseline has no value there, where its notes tell: it was published, and cannot have been measured."""
     at = f":{point[1]}:{metric}"
     return "value-refused" if baseline and any(note.startswith("value-") and note.endswith(at) for note in baseline.notes) else None
