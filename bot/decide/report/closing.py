@@ -85,8 +85,10 @@ def last_words(bump: Bump, ended: Ended, *, theirs: bool = False) -> LastWords:
 
 
 def _lacking(bump: Bump, ended: Ended) -> tuple[LackLine, ...]:
-    """That there was nothing to compare with, where a sweep ended open."""
-    return lacking(bump) if ended.outcome is Outcome.UNCERTAIN and ended.cause is Cause.VERDICT else ()
+    """That there was nothing to compare with, where a sweep ended open; a control arm is something."""
+    judged = bump.judged(ended.run) if ended.run else None
+    open_ = ended.outcome is Outcome.UNCERTAIN and ended.cause is Cause.VERDICT
+    return lacking(bump) if open_ and not (judged and judged.control) else ()
 
 
 def status(bump: Bump, *, about: str, by: str | None) -> Status:

@@ -20,7 +20,7 @@ from bot.decide.report.parts import (
 )
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Judged, Update
-from bot.model.lines import ControlLine
+from bot.model.lines import ControlLine, RunLine
 from bot.model.record import SweepReport
 from bot.model.run import Run
 
@@ -32,9 +32,7 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     judged, rules, baseline = bump.judged(run.id), bump.subject.rules.sweep, bump.subject.plan.baseline
     head, told = bump.memory.heads[-1], bump.told(f"sweep-{bump.memory.repairs_used}")
     progress = (*(told.updates if told else ()), *((update,) if update else ()))
-    repeated = [other for other in repeats(bump) if other.head == run.head]
-    sweeps = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head]
-    second = [one for other in repeated if (one := bump.judged(other.id))]
+    second = [one for other in repeats(bump) if other.head == run.head and (one := bump.judged(other.id))]
     points = [job for job in run.latest_jobs if job.role == "throughput"]
     arm = bump.judged(judged.control) if judged and judged.control else None
     cut = baseline.samples if baseline else ()
@@ -46,7 +44,7 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         first_head=first if head.why == "sync" else None,
         start=rules.start,
         label=rules.label if rules.start == "label" else None,
-        runs=tuple(run_line(bump, other) for other in sorted([*sweeps, *repeated, *controls(bump, run)], key=_number)),
+        runs=_runs(bump, run),
         points=len(points),
         evals=sum(job.role == "eval" for job in run.latest_jobs),
         concurrencies=tuple(sorted({job.concurrency for job in points if job.concurrency is not None})),
@@ -66,13 +64,15 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         again=again(bump, judged),
         refused=refused(bump, (judged, *second)),
         control=_control(bump, run, arm),
-        lacking=lacking(bump),
+        lacking=lacking(bump) if arm is None else (),
         compared=baseline is not None,
     )
 
 
-def _number(run: Run) -> int:
-    return run.id
+def _runs(bump: Bump, run: Run) -> tuple[RunLine, ...]:
+    """The sweeps and repeats of this head and the control arms beside this sweep, in the order in which they began."""
+    found = [other for other in bump.world.runs if other.stage in ("sweep", "repeat") and other.head == run.head]
+    return tuple(run_line(bump, other) for other in sorted([*found, *controls(bump, run)], key=lambda other: other.id))
 
 
 def _control(bump: Bump, run: Run, arm: Judged | None) -> ControlLine | None:
