@@ -29,7 +29,7 @@ from bot.ports import Commits, Generator, Published, Registry, Tree
 from bot.proof import Proof, Witness
 from bot.recipe import edit, matrix, mentions
 from bot.recipe import movable as movables
-from bot.recipe.read import family, keys, policy, read
+from bot.recipe.read import control, family, keys, policy, read
 from bot.recipe.shelf import Shelf
 
 
@@ -70,7 +70,8 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
     proved, smoke = _proved(sources, tree, layout, moved, names, witness), _smoke(layout, members)
-    proof.smoke(tree, layout, members, smoke, moved, witness)
+    arm = any([control(tree, layout, recipe) for recipe in members])
+    proof.smoke(tree, layout, members, smoke, moved, witness, control=arm)
     return Subject(
         family=members,
         candidate=candidate,
@@ -85,6 +86,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
             missing_baseline=missing,
             thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
             notes=(*proved.notes, *mentions.told(mentions.mentions(tree, layout, names))),
+            control=arm,
         ),
         rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest)),
         limits=limits,

@@ -27,7 +27,8 @@ ChangelogState = Literal["absent", "present", "behind", "blocked", "broken", "no
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What planning found, frozen at the proposal. `smoke` are the points of the smoke, each with its stage."""
+    """What planning found, frozen at the proposal. `smoke` are the points of the smoke, each with its stage; `control` whether
+    the policy asks for a run of the old image beside the sweep."""
 
     title: Text
     sites: tuple[Site, ...]
@@ -39,6 +40,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     missing_baseline: str | None = None
     thresholds: dict[str, float] = {}
     notes: tuple[Text, ...] = ()
+    control: bool = False
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -74,7 +76,7 @@ class JobFailure(Struct, frozen=True, kw_only=True):
 
 class Judged(Struct, frozen=True, kw_only=True):
     """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on, `beside` those of the
-    repeats that its verdict was made with.
+    repeats (and of the control arm) that its verdict was made with, `control` the run of the old image that was its baseline.
 
     `gates` are those that do not hold beside evals (`coverage:c16`, `failed-requests:c8`), a value behind the colon.
     """
@@ -92,6 +94,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...] = ()
     warnings: dict[str, int] = {}
     verdict: Verdict | None = None
+    control: int | None = None
     gates: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -100,6 +100,17 @@ class ProofLine(Struct, frozen=True, kw_only=True):
     nodes: tuple[str, ...] = ()
 
 
+class ControlLine(Struct, frozen=True, kw_only=True):
+    """The run of the old image beside a sweep. `state` is a word of the glossary; `gates` say what keeps it from being the
+    baseline, `gpu_hours` what it is forecast to cost where it has not run, `published` whether there is another baseline."""
+
+    state: str
+    run: int | None = None
+    gates: tuple[str, ...] = ()
+    gpu_hours: float | None = None
+    published: bool = True
+
+
 class AgainLine(Struct, frozen=True, kw_only=True):
     """Points worth measuring again for the same reason (`why`, a word of the glossary) and these metrics: how many more runs of
     each would decide (None: none would), and what one run of all of them costs. `history`: how many runs behind the baseline

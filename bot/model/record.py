@@ -14,6 +14,7 @@ from bot.model.lines import (
     AttemptLine,
     BaselineBlock,
     CommandLine,
+    ControlLine,
     Failure,
     Follow,
     LackLine,
@@ -36,7 +37,8 @@ class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
 
 
 class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
-    """The pull request's body. `beside` are the other recipes of the family."""
+    """The pull request's body. `beside` are the other recipes of the family; `control` is what a run of the old image beside
+    the sweep is forecast to cost in GPU-hours, None where no policy asks for one."""
 
     recipe: str
     beside: tuple[str, ...]
@@ -60,6 +62,7 @@ class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     state: State
     attempts: tuple[AttemptLine, ...]
     notes: tuple[Text, ...] = ()
+    control: float | None = None
 
 
 class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
@@ -122,6 +125,7 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     again: tuple[AgainLine, ...] = ()
     lacking: tuple[LackLine, ...] = ()
     compared: bool = True
+    control: ControlLine | None = None
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):

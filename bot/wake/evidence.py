@@ -36,8 +36,8 @@ NO_LOG = "no log of this job can be read"
 def judge_all(context: Context, bump: Bump, runs: Sequence[Run], known: Sequence[Judged]) -> tuple[Judged, ...]:
     """The evidence of every run so far; the verdicts come last, since a repeat speaks for a sweep that was read before it."""
     read = [one for run in runs if (one := judge(context, bump, run, known)) is not None]
-    found = [msgspec.structs.replace(one, proofs=proofs(context, bump, one)) for one in read]
     by_run = {run.id: run for run in runs}
+    found = [msgspec.structs.replace(one, proofs=proofs(context, bump, by_run[one.run], one)) for one in read]
     return tuple(verdicts.settle(context, bump, by_run[one.run], one, found) for one in found)
 
 

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from bot import budget
+from bot.baseline import same_day
 from bot.decide import image
+from bot.decide.control import controls
+from bot.decide.runs import passed
 from bot.errors import BadInput
 from bot.model.bump import Bump, Judged
 from bot.model.result import Cell, Row, Verdict
@@ -22,13 +25,18 @@ from bot.wake.context import Context
 
 def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Sequence[Judged]) -> Judged:
     """The run's evidence with its gates, and for a sweep with its verdict so far. Smoke points of the same tested head and
-    repeats of the same head are second measurements. Rows that cannot be compared give none, which nobody takes for a good
-    one; a verdict is made again only when something it rests on is new."""
-    beside = [other for other in others if run.stage == "sweep" and _repeats(bump, run, other)]
-    seen = tuple(sorted(job for other in beside for job in other.seen))
+    repeats of the same head are second measurements, a whole control arm is the baseline. Rows that cannot be compared give
+    none, which nobody takes for a good one; a verdict is made again only when something it rests on is new."""
     judged = msgspec.structs.replace(judged, gates=gates.broken(bump, run, judged))
-    baseline = bump.subject.plan.baseline
-    if run.stage != "sweep" or not judged.rows or baseline is None or (judged.verdict and judged.beside == seen):
+    if run.stage != "sweep":
+        return judged
+    arm, beside = _control(bump, run, others), [other for other in others if _repeats(bump, run, other)]
+    seen = tuple(sorted(job for other in (*beside, *([arm] if arm else [])) for job in other.seen))
+    published = bump.subject.plan.baseline
+    baseline = same_day(published, arm, image=bump.subject.family[0].image, date=_day(bump, arm)) if arm else published
+    if not judged.rows or baseline is None:
+        return msgspec.structs.replace(judged, verdict=None, control=None, beside=())
+    if judged.verdict and judged.beside == seen:
         return judged
     rows = proofs.told(judged, judged.proofs)
     repeats = [row for other in beside for row in proofs.second(other)]
@@ -43,8 +51,9 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
         )
     except BadInput as error:
         notes = (*judged.notes, note(f"run {run.id}", f"no verdict: {error}"))
-        return msgspec.structs.replace(judged, verdict=None, notes=tuple(dict.fromkeys(notes)))
-    return msgspec.structs.replace(judged, verdict=_gated(verdict, judged, beside, bump), beside=seen)
+        return msgspec.structs.replace(judged, verdict=None, control=None, notes=tuple(dict.fromkeys(notes)))
+    return msgspec.structs.replace(judged, verdict=_gated(verdict, judged, beside, bump), beside=seen,
+                                   control=arm.run if arm else None)
 
 
 def _gated(verdict: Verdict, judged: Judged, beside: Sequence[Judged], bump: Bump) -> Verdict:
@@ -59,6 +68,17 @@ def _gated(verdict: Verdict, judged: Judged, beside: Sequence[Judged], bump: Bum
         return msgspec.structs.replace(verdict, reasons=reasons)
     again = tuple(one for one in verdict.rerun if proofs.REASON in one.why)
     return msgspec.structs.replace(verdict, verdict="inconclusive", reasons=reasons, rerun=again)
+
+
+def _control(bump: Bump, sweep: Run, others: Sequence[Judged]) -> Judged | None:
+    """The evidence of the run of the old image beside this sweep, where it is whole and of the old image."""
+    newest = next(iter(controls(bump, sweep)), None)
+    found = next((other for other in others if newest and other.run == newest.id), None)
+    return found if newest and found and passed(newest) and not gates.broken(bump, newest, found) else None
+
+
+def _day(bump: Bump, arm: Judged) -> str:
+    return next(run.created for run in bump.world.runs if run.id == arm.run).date().isoformat()
 
 
 def _repeats(bump: Bump, run: Run, other: Judged) -> bool:

@@ -13,7 +13,18 @@ from bot.commands import COMMANDS
 from bot.decide import report
 from bot.model.bump import Ended, Update
 from bot.model.image import Sight
-from bot.model.lines import AgainLine, AttemptLine, Follow, LackLine, ProofLine, Regression, RunLine, StageLine, SummaryLine
+from bot.model.lines import (
+    AgainLine,
+    AttemptLine,
+    ControlLine,
+    Follow,
+    LackLine,
+    ProofLine,
+    Regression,
+    RunLine,
+    StageLine,
+    SummaryLine,
+)
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import (
     Answer,
@@ -209,6 +220,7 @@ def catalogue() -> dict[str, Record]:
     made: dict[str, Record] = {
         "the body": PROPOSAL,
         "the body of a tag that we saw pushed again": replace(PROPOSAL, was=Sight(digest=OLD.digest, at=datetime(2026, 8, 2, tzinfo=UTC))),
+        "the body of a bump with a control arm": replace(PROPOSAL, control=48.0),
         "the body of a family": replace(PROPOSAL, beside=(f"{KEY}-mtp",)),
         "the body without a baseline": replace(PROPOSAL, baseline=None, missing_baseline="baseline-unreachable", repushed=None, was=None,
                                                notes=()),
@@ -239,6 +251,13 @@ def catalogue() -> dict[str, Record]:
         "a smoke that met another image": replace(REPAIR, proofs=PROOFS, next="stop", passed=False),
         "a sweep of images unproven": replace(SWEEP, proofs=PROOFS, passed=True, verdict="inconclusive",
                                               reasons=("image-not-proven:vLLM 0.27.1", "image:eval c4", "canary:eval c16"), again=AGAIN),
+        "a sweep with the old image as its baseline": replace(SWEEP, passed=True, verdict="neutral",
+                                                              control=ControlLine(state="used", run=31)),
+        **{f"a sweep with the old image {state}": replace(SWEEP, control=ControlLine(
+            state=state, run=31 if state in ("running", "unfit", "failed") else None, published=state != "late",
+            gpu_hours=48.0 if state in ("due", "unpaid", "no-day") else None,
+            gates=("image:c1", "unproven:c2", "coverage:c4", "failed-requests:c8") if state == "unfit" else ()))
+           for state in ("due", "running", "unfit", "failed", "unpaid", "no-day", "held", "late", "no-base", "stopped")},
         "a smoke of a family": replace(REPAIR, table=FAMILY, scores=tuple(replace(score, recipe=KEY) for score in SCORES)),
         "a sweep synced once": replace(SWEEP, first_head=None, base_tip=None, points=1, evals=1),
         "a sweep with holes": replace(SWEEP, table=HOLES, progress=(), accounting=(*COUNTED, *BASE_COUNTED)),

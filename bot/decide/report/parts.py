@@ -69,6 +69,7 @@ PHASE_WORDS = {
     "SweepDue": "smoke-passed",
     "Sweeping": "sweep-running",
     "SweepBroken": "sweep-failed",
+    "Controlling": "control-running",
     "RepeatDue": "repeat-due",
     "Repeating": "repeat-running",
     "RepeatBroken": "sweep-failed",
@@ -125,10 +126,13 @@ def result(bump: Bump, run: Run | None) -> str:
 
 
 def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], columns: tuple[str, ...],
-          runs: tuple[int, ...]) -> Table | None:
-    """New values beside the frozen baseline's, one line a point that was measured; None when nothing was."""
+          runs: tuple[int, ...], control: Judged | None = None) -> Table | None:
+    """New values beside the frozen baseline's, or those of the `control` arm where that is the baseline; one line a point that
+    was measured; None when nothing was."""
     baseline = bump.subject.plan.baseline
     old = values(bump, medians(baseline.rows), baseline.accounting) if baseline else {}
+    old = values(bump, control.rows, control.accounting) if control else old
+    against = control.run if control else baseline.run if baseline else None
     new = values(bump, rows, accounting)
     measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:
@@ -137,7 +141,7 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
         Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new) for metric in columns))
         for point in measured
     )
-    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=baseline.run if baseline else None)
+    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against)
 
 
 def lacking(bump: Bump) -> tuple[LackLine, ...]:
@@ -196,15 +200,16 @@ def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
     )
 
 
-def proofs(bump: Bump, found: Iterable[Proof]) -> tuple[ProofLine, ...]:
-    """What ran, a line for all the points of which the same is said: those where something else did come first."""
+def proofs(bump: Bump, found: Iterable[Proof], again: Iterable[Proof] = ()) -> tuple[ProofLine, ...]:
+    """What ran, a line for all the points of which the same is said: those where something else did come first. `again` are
+    those of a repeat, which are told apart: the same point may have had both images."""
     groups: dict[Proof, list[str]] = {}
-    for one in found:
+    for one, before in (*((one, "") for one in found), *((one, "repeat ") for one in again)):
         alike = replace(one, role="", recipe="", concurrency=0)
-        groups.setdefault(alike, []).append(named(bump, one.recipe, one.role, one.concurrency or None))
+        groups.setdefault(alike, []).append(before + named(bump, one.recipe, one.role, one.concurrency or None))
     return tuple(
-        ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old, other=one.other,
-                  cache=one.cache, nodes=_nodes(bump, one))
+        ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why,
+                  other=one.other, old=one.old, cache=one.cache, nodes=_nodes(bump, one))
         for one, points in sorted(groups.items(), key=lambda group: WORST.index(group[0].state))
     )
 
