@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bot.decide.classes import weather
 from bot.decide.control import standing
-from bot.decide.people import sweep_labels, taken_by_person
+from bot.decide.people import insisted, sweep_labels, taken_by_person
 from bot.decide.runs import (
     failed_jobs,
     gates_hold,
@@ -236,7 +236,7 @@ def _repeat(bump: Bump, run: Run, judged: Judged) -> Phase | None:
     if again is not None and not again.terminal:
         return Repeating(run, again)
     wanted = suspects(bump, judged)
-    if not wanted or again is not None and _blind(bump, again, wanted):
+    if not wanted or again is not None and _blind(bump, again, wanted) and not insisted(bump, again):
         return None
     if again is not None and not (passed(again) and gates_hold(bump, again)):
         found = bump.judged(again.id)
