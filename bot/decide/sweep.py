@@ -30,7 +30,7 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
     assert pull is not None
     before, price = (*strays(bump), *passed(bump)), budget.price_sweep(bump)
     if not budget.affords(bump, price):
-        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price))
+        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price, step="sweep"))
     if needs_approval(bump):
         about = "sweep-held" if held(bump) else "sweep-needs-approval"
         return (*before, *say(bump, "status", report.status(bump, about=about, by=None)))
@@ -92,7 +92,7 @@ def repeat_due(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     price = budget.price(bump, points)
     if not budget.affords(bump, price):
         why = Text(NO_REPEAT.en.format(price), NO_REPEAT.zh.format(price))
-        ends = ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why, forecast=price)
+        ends = ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why, forecast=price, step="repeat")
         return (*_told(bump, run, passed=True), *ends)
     if not budget.today(bump, price):
         return tomorrow(bump)

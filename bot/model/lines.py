@@ -126,7 +126,7 @@ class AgainLine(Struct, frozen=True, kw_only=True):
 
 class Regression(Struct, frozen=True, kw_only=True):
     """A metric that is worse, at one point or over a recipe's whole curve (no concurrency, and no single values then). `delta`
-    and `interval` are fractions of the baseline, for an eval differences."""
+    and `interval` are fractions of the baseline, for an eval differences. `task` is an eval's, with its filter behind it."""
 
     metric: str
     delta: float
@@ -135,6 +135,7 @@ class Regression(Struct, frozen=True, kw_only=True):
     old: float | None = None
     new: float | None = None
     interval: tuple[float, float] | None = None
+    task: str | None = None
 
 
 class SummaryLine(Struct, frozen=True, kw_only=True):
@@ -159,6 +160,13 @@ class Failure(Struct, frozen=True, kw_only=True):
     node: str | None
     cause: Text | None
     retried: bool = False
+
+
+class RefusedLine(Struct, frozen=True, kw_only=True):
+    """Results of a point (its short name) that were refused, and why, in words that are not all ours."""
+
+    point: str
+    why: str
 
 
 class AbsentLine(Struct, frozen=True, kw_only=True):
@@ -205,6 +213,22 @@ class Follow(Struct, frozen=True, kw_only=True):
     forecast: float | None
     left: float | None
     obstacle: Text | None = None
+
+
+class Unpaid(Struct, frozen=True, kw_only=True):
+    """A step that could not be paid (a word of the glossary, `step-`), in GPU-hours: what it needs, what is left below the cap of
+    the bump, and what a day may hold where that is what it exceeds."""
+
+    step: str
+    forecast: float
+    left: float | None = None
+    cap: float | None = None
+    day: float | None = None
+
+    @property
+    def lacking(self) -> float:
+        """How much the cap would have to be raised."""
+        return max(0.0, self.forecast - self.left) if self.left is not None else 0.0
 
 
 class CommandLine(Struct, frozen=True, kw_only=True):

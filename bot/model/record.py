@@ -19,12 +19,14 @@ from bot.model.lines import (
     Follow,
     LackLine,
     ProofLine,
+    RefusedLine,
     Regression,
     RunLine,
     StageLine,
     State,
     SummaryLine,
     Table,
+    Unpaid,
 )
 from bot.model.outcome import Cause, Mover, Outcome
 from bot.model.result import Accounting, Score
@@ -93,6 +95,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     new: Resolved | None = None
     repair: str | None = None
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
@@ -122,10 +125,11 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     passed: bool | None
     regressions: tuple[Regression, ...] = ()
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    control: ControlLine | None = None
     lacking: tuple[LackLine, ...] = ()
     compared: bool = True
-    control: ControlLine | None = None
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -142,10 +146,13 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     cap: float | None
     follow: Follow | None
     successor: str | None = None
+    void: bool = False
+    unpaid: Unpaid | None = None
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
     again: tuple[AgainLine, ...] = ()
     lacking: tuple[LackLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):
@@ -173,6 +180,7 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     closed: bool
     successor: str | None = None
     lacking: tuple[LackLine, ...] = ()
+    unpaid: Unpaid | None = None
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):

@@ -20,10 +20,12 @@ from bot.model.lines import (
     Follow,
     LackLine,
     ProofLine,
+    RefusedLine,
     Regression,
     RunLine,
     StageLine,
     SummaryLine,
+    Unpaid,
 )
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import (
@@ -117,9 +119,12 @@ PROOFS = (
     replace(_RAN, state="claimed", ran="SGLang 0.5.14", why="pinned"),
     _RAN,
 )
+UNPAID = Unpaid(step="sweep", forecast=10.38, left=10.3, cap=11.3)
+REFUSED = (RefusedLine(point="c64", why="bench_conc64/rows.jsonl:17: not JSON: look at column 1"),
+           RefusedLine(point="mtp c4", why="bmk_`x`: @claude | /reuse-sweep-run"))
 WORSE = (
     Regression(metric="tput_per_gpu", concurrency=16, recipe=KEY, old=2300.06, new=1953.2, delta=-0.1508, interval=(-0.18, -0.12)),
-    Regression(metric="eval", concurrency=16, recipe=KEY, old=0.97, new=0.91, delta=-0.06),
+    Regression(metric="eval", concurrency=16, recipe=KEY, old=0.97, new=0.91, delta=-0.06, task="gsm8k strict"),
     Regression(metric="ttft", recipe=f"{KEY}-mtp", delta=0.31, interval=(0.2, 0.4)),
 )
 PROPOSAL = Proposal(
@@ -290,6 +295,11 @@ def catalogue() -> dict[str, Record]:
                                              lacking=LACKING),
         "a stop without a verdict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
                                             reasons=("no-verdict",)),
+        "a stop at results that were refused": replace(STOP, follow=None, void=True, refused=REFUSED),
+        "a smoke whose results were refused": replace(REPAIR, refused=REFUSED, next="stop", passed=False),
+        "a stop for want of hours": replace(STOP, outcome=Outcome.BUDGET_EXHAUSTED, cause=Cause.BUDGET, follow=None, unpaid=UNPAID),
+        "a stop by a day's cap": replace(STOP, follow=None, unpaid=replace(UNPAID, left=None, cap=None, day=8.0)),
+        "last words, for want of hours": replace(final(Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, proven=False, why=None), unpaid=UNPAID),
         "a stop by a conflict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.NONE, why=None, scores=(), follow=None),
     }
     made |= {f"a stop because of {cause.value}": replace(STOP, cause=cause) for cause in Cause}

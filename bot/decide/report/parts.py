@@ -13,7 +13,19 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import AgainLine, Cell, Failure, LackLine, Line, ProofLine, Regression, RunLine, State, Table
+from bot.model.lines import (
+    AgainLine,
+    Cell,
+    Failure,
+    LackLine,
+    Line,
+    ProofLine,
+    RefusedLine,
+    Regression,
+    RunLine,
+    State,
+    Table,
+)
 from bot.model.outcome import ENDINGS, Mover
 from bot.model.result import Accounting, Proof, Rerun, Row, Score
 from bot.model.run import Run
@@ -178,9 +190,15 @@ def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
     return tuple(
         Regression(metric=one.metric, delta=one.delta or 0.0, interval=one.interval, old=one.baseline, new=one.new,
                    concurrency=one.point.concurrency if one.point else None,
-                   recipe=whose(one.point.recipe if one.point else one.recipe))
+                   recipe=whose(one.point.recipe if one.point else one.recipe),
+                   task=" ".join(word for word in (one.task, one.stat) if word) if one.task else None)
         for one in sorted(worse, key=lambda one: one.point is None)
     )
+
+
+def void(judged: Judged | None) -> bool:
+    """Whether the performance findings count for nothing, because an eval failed."""
+    return bool(judged and judged.verdict and any(one.void for one in judged.verdict.findings))
 
 
 def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
@@ -208,10 +226,17 @@ def proofs(bump: Bump, found: Iterable[Proof], again: Iterable[Proof] = ()) -> t
         alike = replace(one, role="", recipe="", concurrency=0)
         groups.setdefault(alike, []).append(before + named(bump, one.recipe, one.role, one.concurrency or None))
     return tuple(
-        ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why,
-                  other=one.other, old=one.old, cache=one.cache, nodes=_nodes(bump, one))
+        ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old,
+                  other=one.other, cache=one.cache, nodes=_nodes(bump, one))
         for one, points in sorted(groups.items(), key=lambda group: WORST.index(group[0].state))
     )
+
+
+def refused(bump: Bump, found: Iterable[Judged | None]) -> tuple[RefusedLine, ...]:
+    """The results that did not hold, job by job: a point that "was not measured" sends a reader looking for a job that failed."""
+    lines = [RefusedLine(point=named(bump, one.recipe, one.role, one.concurrency), why=one.why)
+             for judged in found if judged for one in judged.refused]
+    return tuple(dict.fromkeys(lines))
 
 
 def _nodes(bump: Bump, proof: Proof) -> tuple[str, ...]:

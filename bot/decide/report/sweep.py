@@ -13,10 +13,12 @@ from bot.decide.report.parts import (
     lacking,
     proofs,
     reasons,
+    refused,
     regressions,
     run_line,
     scores,
     table,
+    void,
 )
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Judged, Update
@@ -55,18 +57,18 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         accounting=accounting(bump, judged.accounting if judged else ()),
         scores=scores(bump, judged.scores if judged else ()),
         failures=failures(bump, run, judged),
-        baseline_cut=cut[0].cut if cut else None,
-        baseline_n=cut[0].n if cut else None,
+        baseline_cut=cut[0].cut if cut else None, baseline_n=cut[0].n if cut else None,
         verdict=judged.verdict.verdict if judged and judged.verdict else "inconclusive" if passed else None,
-        void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
+        void=void(judged),
         reasons=(*judged.gates, *reasons(bump, judged)) if judged else (),
         passed=passed,
         regressions=regressions(bump, judged),
         proofs=proofs(bump, judged.proofs if judged else (), again=[proof for one in second for proof in one.proofs]),
         again=again(bump, judged),
-        lacking=() if arm else lacking(bump),
-        compared=baseline is not None or arm is not None,
+        refused=refused(bump, (judged, *second)),
         control=_control(bump, run, arm),
+        lacking=() if arm else lacking(bump),
+        compared=baseline is not None,
     )
 
 
