@@ -5,18 +5,8 @@ from __future__ import annotations
 from math import fsum
 
 from bot import budget
-from bot.decide.report.parts import (
-    again,
-    lacking,
-    reasons,
-    refused,
-    regressions,
-    run_line,
-    scores,
-    spent,
-    state,
-    void,
-)
+from bot.decide.report.parts import refused, regressions, run_line, scores, spent, state, void
+from bot.decide.report.unsettled import again, lacking, reasons
 from bot.model.bump import Bump, Ended
 from bot.model.lines import Follow, LackLine, Unpaid
 from bot.model.outcome import ENDINGS, Cause, Outcome

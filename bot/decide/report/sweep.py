@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.decide.control import controls, standing
-from bot.decide.report.parts import (
-    COLUMNS,
-    accounting,
-    again,
-    failures,
-    lacking,
-    proofs,
-    reasons,
-    refused,
-    regressions,
-    run_line,
-    scores,
-    table,
-    void,
-)
+from bot.decide.report.parts import COLUMNS, accounting, failures, proofs, refused, regressions, run_line, scores, table, void
+from bot.decide.report.unsettled import again, lacking, reasons
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Judged, Update
 from bot.model.lines import ControlLine, Table
@@ -33,7 +20,6 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     """The sweep of the present head; `update` is the line of progress this telling adds to the ones told before."""
     judged, rules, baseline = bump.judged(run.id), bump.subject.rules.sweep, bump.subject.plan.baseline
     head, told = bump.memory.heads[-1], bump.told(f"sweep-{bump.memory.repairs_used}")
-    progress = (*(told.updates if told else ()), *((update,) if update else ()))
     repeated = [other for other in repeats(bump) if other.head == run.head]
     sweeps = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head]
     second = [one for other in repeated if (one := bump.judged(other.id))]
@@ -51,7 +37,7 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         points=len(points),
         evals=sum(job.role == "eval" for job in run.latest_jobs),
         concurrencies=tuple(sorted({job.concurrency for job in points if job.concurrency is not None})),
-        progress=progress,
+        progress=(*(told.updates if told else ()), *((update,) if update else ())),
         table=table(bump, judged.rows, judged.accounting, PROFILED, (run.id,), arm) if judged else None,
         repeat=_repeat(bump, second, arm),
         accounting=accounting(bump, judged.accounting if judged else ()),
