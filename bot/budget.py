@@ -57,6 +57,25 @@ def price_sweep(bump: Bump) -> float:
     return price(bump, points(bump))
 
 
+def control_points(bump: Bump) -> tuple[Point, ...]:
+    """What a run of the old image beside the sweep measures: every point and no eval; nothing where no policy asks for one."""
+    return tuple(point for point in points(bump) if point.kind == "throughput") if bump.subject.plan.control else ()
+
+
+def price_control(bump: Bump) -> float:
+    """GPU-hours that the control arm is expected to hold; 0 where no policy asks for one."""
+    return price(bump, control_points(bump))
+
+
+def rest(bump: Bump, run: Run) -> float:
+    """GPU-hours that a sweep is expected to hold beyond those it has held: no other run may take them from it."""
+    if run.terminal:
+        return 0.0
+    done = [job for job in run.latest_jobs if job.conclusion == "success"]
+    to_come = price(bump, [cell for cell in points(bump) if not any(measures(job, cell) for job in done)])
+    return max(0.0, to_come - fsum(job.gpu_hours(bump.now) for job in run.latest_jobs if job.status != "completed"))
+
+
 def price_rerun(bump: Bump, run: Run) -> float:
     """GPU-hours of a run's failed jobs once more; of a sweep, what did not pass yet, since jobs that waited for a failed
     one run with it."""
@@ -97,11 +116,11 @@ def overrun(bump: Bump) -> bool:
     return cap is not None and bump.gpu_hours > cap
 
 
-def affords(bump: Bump, *steps: float) -> bool:
+def affords(bump: Bump, *steps: float, beside: float = 0.0) -> bool:
     """Whether these steps, each so many GPU-hours, fit below what is left of the cap, and each of them into a day: one that
-    no day can hold would wait for the next one for ever."""
-    rest, day = left(bump), bump.subject.limits.gpu_hours_per_day
-    return (rest is None or fsum(steps) <= rest) and (day is None or max(steps, default=0.0) <= day)
+    no day can hold would wait for the next one for ever. `beside` is what a run that goes on will still hold."""
+    cap, day = left(bump), bump.subject.limits.gpu_hours_per_day
+    return (cap is None or fsum((*steps, beside)) <= cap) and (day is None or max(steps, default=0.0) <= day)
 
 
 def today(bump: Bump, gpu_hours: float) -> bool:

@@ -29,7 +29,7 @@ from bot.ports import Commits, Generator, Published, Registry, Tree
 from bot.proof import Proof, Witness
 from bot.recipe import edit, matrix, mentions
 from bot.recipe import movable as movables
-from bot.recipe.read import family, keys, policy, read
+from bot.recipe.read import control, family, keys, policy, read
 from bot.recipe.shelf import Shelf
 
 
@@ -70,7 +70,8 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")
     proved, smoke = _proved(sources, tree, layout, moved, names, witness), _smoke(layout, members)
-    proof.smoke(tree, layout, members, smoke, moved, witness)
+    arm = any([control(tree, layout, recipe) for recipe in members])
+    proof.smoke(tree, layout, members, smoke, moved, witness, control=arm)
     return Subject(
         family=members,
         candidate=candidate,
@@ -85,6 +86,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
             missing_baseline=missing,
             thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
             notes=(*proved.notes, *mentions.told(mentions.mentions(tree, layout, names))),
+            control=arm,
         ),
         rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest)),
         limits=limits,
@@ -146,9 +148,11 @@ def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, 
 
 
 def _baselines(sources: Sources, family: Sequence[Recipe], old: Resolved) -> tuple[Baseline | None, str | None]:
-    """The family's baselines as one, and why the first recipe that has none has none."""
+    """The family's baselines as one, and why the first recipe that has none has none; its name stands behind the word only
+    where others have one."""
     found = {recipe.key: _baseline(sources, recipe, old) for recipe in family}
-    missing = next((f"{why.partition(':')[0]}:{key}" if len(found) > 1 else why for key, (_, why, _) in found.items() if why), None)
+    some = any(one is not None for one, _, _ in found.values())
+    missing = next((f"{why.partition(':')[0]}:{key}" if some else why for key, (_, why, _) in found.items() if why), None)
     lacking = [point for one, _, points in found.values() if one is None for point in points]
     return join({key: one for key, (one, _, _) in found.items() if one is not None}, lacking), missing
 

@@ -116,15 +116,17 @@ def stages(layout: Layout, seen: Witness | None) -> Layout:
 
 
 def smoke(tree: Tree | Shelf, layout: Layout, family: Sequence[Recipe], points: Sequence[Point], moved: Edit,
-          seen: Witness | None) -> None:
-    """Asks for the rows of every stage of the smoke, as its workflow will. Refusal when a stage yields none, or misses one of
-    its concurrencies: a concurrency that no row has is dropped without a word, and an empty matrix is a green run of nothing."""
+          seen: Witness | None, *, control: bool = False) -> None:
+    """Asks for the rows of every stage of the smoke, as its workflow will, and of a `control` arm. Refusal when one yields none,
+    or misses one of its concurrencies: a concurrency that no row has is dropped without a word, and an empty matrix is a green
+    run of nothing."""
     if seen is None or layout.smoke is None or not layout.smoke.command:
         return
     rules, after = layout.smoke, Shelf(Overlay(Shelf.of(tree), moved.files))
-    asked = {}
-    for number, stage in enumerate(rules.stages, start=1):
-        chosen = [point for point in points if point.stage == number]
+    asked, stages = {}, {stage: [point for point in points if point.stage == at] for at, stage in enumerate(rules.stages, start=1)}
+    if control:
+        stages["repeat"] = [point for recipe in family for point in recipe.points if point.kind == "throughput"]
+    for stage, chosen in stages.items():
         if chosen:
             told = spoken(family, chosen, rules.arguments.get(stage, ()))
             asked[stage] = chosen, tuple(fill(rules.inputs[rules.command], told).split())

@@ -241,7 +241,7 @@ class TestWhereTheRowsDiffer:
 
 
 class TestTheSmoke:
-    def asked(self, layout: Layout, meddle: str = "pass", option: str = "pass", **smoke: Any) -> Layout:
+    def asked(self, layout: Layout, meddle: str = "pass", option: str = "pass", *, control: bool = False, **smoke: Any) -> Layout:
         """Plans a smoke as the layout says, and asks for its rows; the layout that came of it."""
         assert layout.smoke is not None
         layout = replace(layout, smoke=replace(layout.smoke, **smoke))
@@ -250,8 +250,15 @@ class TestTheSmoke:
         layout, family = proof.stages(layout, witness), [read(tree, layout, DCP16)]
         assert layout.smoke is not None
         points = matrix.smoke(family[0].points, sample=50, stages=layout.smoke.stages)
-        proof.smoke(tree, layout, family, points, edit.move(tree, layout, [DCP16], NEW), witness)
+        proof.smoke(tree, layout, family, points, edit.move(tree, layout, [DCP16], NEW), witness, control=control)
         return layout
+
+    def test_is_asked_for_a_control_arm_as_for_a_repeat(self, layout: Layout) -> None:
+        assert layout.smoke is not None and self.asked(layout, control=True) == layout
+        wrong = {**layout.smoke.arguments, "repeat": ("--no-evals", "--conc", "3")}
+        assert self.asked(layout, arguments=wrong)
+        with pytest.raises(Refusal, match="the smoke's repeat would run nothing"):
+            self.asked(layout, arguments=wrong, control=True)
 
     def test_runs_where_every_stage_has_its_rows(self, layout: Layout) -> None:
         assert self.asked(layout) == layout

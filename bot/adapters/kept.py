@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from bot.adapters.published import FileSource, PublishedBaselines
+from bot.baseline.identity import agrees
 from bot.baseline.match import same_image
 from bot.errors import BadInput
 from bot.model.baseline import Aside, Offer, Question
@@ -46,7 +47,8 @@ class FolderBaselines:
                     if _is(row, question):
                         runs.setdefault((day, row.run, row.point.fingerprint or ""), []).append(row)
                     else:
-                        asides.append(Aside(image=row.image or "", fingerprint=row.point.fingerprint or "", identity="", date=day))
+                        asides.append(Aside(image=row.image or "", fingerprint=row.point.fingerprint or "", identity="", date=day,
+                                            topology=row.point.topology or "", concurrency=row.point.concurrency))
             elif path.endswith(".json"):
                 found = PublishedBaselines(FileSource(_text(data, path), name=path), self._metrics).offer(question)
                 sets, asides = [*sets, *found.sets], [*asides, *found.asides]
@@ -70,7 +72,8 @@ class FolderBaselines:
 
 
 def _is(row: Row, question: Question) -> bool:
-    return (any(row.point.fingerprint == one.fingerprint for one in question.configurations)
+    return (any(row.point.fingerprint == one.fingerprint and agrees(row.point.topology, row.point.workload, one)
+                for one in question.configurations)
             and row.image is not None and same_image(row.image, question.image))
 
 

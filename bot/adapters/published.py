@@ -17,12 +17,14 @@ from msgspec import Struct
 from bot.adapters.published_names import DISPLAY, key_of, shown
 from bot.adapters.published_rows import AGENTIC, Point, Producer, dicts, eval_rows, performance_rows, points, text
 from bot.adapters.published_sources import ApiSource, FileSource, Source
-from bot.baseline.identity import hardware
+from bot.baseline.identity import agrees, hardware
 from bot.baseline.match import same_image
 from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
 from bot.model.baseline import Aside, Configuration, Offer, Question
 from bot.model.result import Accounting, Baseline, Row, Samples
+from bot.results.inferencex.published import sized
 from bot.results.metrics import Metrics
+from bot.results.topology import topology, workload
 
 __all__ = ["ApiSource", "FileSource", "PublishedBaselines", "Source"]
 
@@ -51,7 +53,7 @@ class PublishedBaselines:
                 ours.setdefault(key, []).append(point)
         mine = {id(point) for group in ours.values() for point in group}
         asides = dict.fromkeys(Aside(image=point.image, fingerprint=point.fingerprint, identity=point.identity, date=point.date,
-                                     run=point.run)
+                                     run=point.run, topology=topology(sized(point.row)) or "", concurrency=point.concurrency)
                                for point in found if id(point) not in mine)
         newest = max(ours, key=lambda key: key[:3], default=None)
         run = newest[:2] if newest else None
@@ -199,7 +201,8 @@ class _Artifacts(Struct, frozen=True, kw_only=True):
 
 def _fits(point: Point, wanted: Configuration) -> bool:
     if point.fingerprint:
-        return point.fingerprint == wanted.fingerprint
+        told = topology(sized(point.row))
+        return point.fingerprint == wanted.fingerprint and agrees(told, workload(point.row), wanted)
     return bool(wanted.identity) and point.identity == wanted.identity
 
 

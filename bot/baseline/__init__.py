@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.baseline.control import same_day
 from bot.baseline.findings import findings
 from bot.baseline.freeze import freeze
 from bot.baseline.identity import question
@@ -9,4 +10,4 @@ from bot.baseline.join import join
 from bot.baseline.match import Match, match
 from bot.baseline.median import medians
 
-__all__ = ["Match", "findings", "freeze", "join", "match", "medians", "question"]
+__all__ = ["Match", "findings", "freeze", "join", "match", "medians", "question", "same_day"]

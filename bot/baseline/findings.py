@@ -31,7 +31,7 @@ def findings(baseline: Baseline | None, missing: str | None = None) -> tuple[Pla
     """The findings of a frozen baseline, in the order of its notes, then one for each reason for which points have none.
     Without one, `missing` says why: what was published with this image of another configuration is a gap of its own."""
     if baseline is None:
-        gap = missing is not None and missing.partition(":")[0] == "other-configuration"
+        gap = missing is not None and missing.partition(":")[0] in ("other-configuration", "other-topology")
         return (PlanFinding(check="roster", class_="baseline-gap", action="ask", evidence=missing or "", where="published points",
                             next=_ASK, who="maintainer"),) if gap else ()
     return tuple(_told(baseline))

@@ -22,7 +22,7 @@ def freeze(found: Match, question: Question, *, repushed: datetime | None = None
 
     Notes are words, values after colons: `baseline-unverifiable:2026-09-03`, `points-gone:32`, `points-new:16`,
     `configuration-gone:TP8 1k1k`,
-    `eval-not-comparable:gsm8k` (published, not selected now), `eval-new:gsm8k` (the reverse),
+    `eval-not-comparable:gsm8k:gone` (published, not selected now), `eval-new:gsm8k` (the reverse),
     `eval-size-changed:gsm8k:1319:50`, `eval-threshold-changed:gsm8k:0.9:0.85`, `baseline-single`.
     """
     if found.baseline is None:
@@ -49,15 +49,26 @@ def _evals(frozen: Baseline, evals: Sequence[EvalSpec]) -> list[str]:
     selected: dict[str, EvalSpec] = {spec.task: spec for spec in evals}
     published = _tasks(frozen.rows)
     if not selected:
-        return [f"eval-not-comparable:{task}" for task in sorted(published)]
-    notes = [f"eval-not-comparable:{task}" for task in sorted(set(published) - set(selected))]
+        return [f"eval-not-comparable:{task}:gone" for task in sorted(published)]
+    notes = [f"eval-not-comparable:{task}:gone" for task in sorted(set(published) - set(selected))]
     notes += [f"eval-new:{task}" for task in sorted(set(selected) - set(published))] if published else []
     for task in sorted(set(published) & set(selected)):
-        asked, limit = published[task], selected[task].limit
+        asked, limit = published[task], _asks(selected[task])
         then, now = frozen.thresholds.get(task), selected[task].threshold
-        notes += [f"eval-size-changed:{task}:{asked}:{limit}"] if asked and limit and asked > limit else []
+        notes += [f"eval-size-changed:{task}:{asked}:{limit}"] if asked and limit and asked != limit else []
         notes += [f"eval-threshold-changed:{task}:{then:g}:{now:g}"] if then is not None and then != now else []
     return notes
+
+
+# Questions of public suites as lm-eval asks them when nothing limits it: without a limit the recipe's own file does not tell.
+_SUITES = {"gsm8k": 1319, "gpqa_diamond": 198, "math500": 500, "aime24": 30, "aime25": 30, "ifeval": 541, "humaneval": 164,
+           "mbpp": 500, "arc_challenge": 1172, "hellaswag": 10_042, "winogrande": 1267}
+
+
+def _asks(spec: EvalSpec) -> int | None:
+    """How many questions the eval asks now, as far as files tell: no more than its suite has."""
+    whole = next((size for suite, size in _SUITES.items() if spec.task == suite or spec.task.startswith(f"{suite}_")), None)
+    return min(spec.limit, whole) if spec.limit and whole else spec.limit or whole
 
 
 def _tasks(rows: Sequence[Row]) -> Mapping[str, int]:

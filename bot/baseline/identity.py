@@ -7,6 +7,7 @@ arguments above all, a match by identity cannot see; a note says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from bot.results.topology import topology, workload
 FRAMEWORKS = {"sglang-disagg": "mori-sglang", "trtllm": "trt", "dynamo-trtllm": "dynamo-trt"}
 AGENTIC = "agentic-coding"
 """The one workload that has no lengths."""
+_SIZED = re.compile(r"(\D+)(\d*)")
+# Widths that published rows have not always named.
+_UNTOLD = ("PP", "DCP", "PCP")
 PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4"}
 
 
@@ -57,6 +61,30 @@ def of_row(row: Mapping[str, Any]) -> str:
         return ""
     offload = row.get("offload_mode")
     return _joined(*(word or "" for word in words), plain(told), work, offload if isinstance(offload, str) else "off")
+
+
+def agrees(told: str | None, work: str | None, wanted: Configuration) -> bool:
+    """Whether what was measured can be of this configuration by its topology and workload. A fingerprint covers both, and a
+    file may be written by hand: points of TP8 stood under a TP4 recipe's fingerprint and were compared with it. What one side
+    does not tell contradicts nothing, such as a size that rows did not name when they were published."""
+    if work and wanted.workload and work != wanted.workload:
+        return False
+    if not told or not wanted.topology:
+        return True
+    mine, theirs = (plain(text).split(" x ") for text in (told, wanted.topology))
+    return len(mine) == len(theirs) and all(_same_role(_role(one), _role(other)) for one, other in zip(mine, theirs, strict=True))
+
+
+def _role(text: str) -> dict[str, str]:
+    """`4D TP4/EP8/DPA` as its sizes by their names; the one worker of a plain server is not counted."""
+    workers, _, sizes = text.rpartition(" ")
+    parts = (_SIZED.fullmatch(part) for part in sizes.split("/"))
+    return {"workers": workers or "1P", **{part[1]: part[2] for part in parts if part}}
+
+
+def _same_role(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    return all(one.get(name, "1") == other.get(name, "1") for name in {*one, *other}
+               if name not in _UNTOLD or (name in one and name in other))
 
 
 def hardware(label: str) -> str:

@@ -13,11 +13,11 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from bot.baseline.identity import AGENTIC, plain
+from bot.baseline.identity import AGENTIC, agrees, plain
 from bot.model.baseline import Configuration, Offer, Question
 from bot.model.result import Absent, Baseline, Cell, Row
 
-Missing = Literal["nothing-published", "other-image", "other-configuration", "not-published", "newer-only",
+Missing = Literal["nothing-published", "other-image", "other-configuration", "other-topology", "not-published", "newer-only",
                   "baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "no-source", "points-unknown"]
 # What a source says when it could not be asked: that, and no lack of points, is then the reason.
 TROUBLE = ("baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "no-source")
@@ -66,7 +66,8 @@ def match(offer: Offer, question: Question, date: str | None = None) -> Match:
                 found.append(_Found(point=point, sets=sets))
             else:
                 late = date is not None and bool(_runs(fits(ours, wanted), wanted, concurrency))
-                absent.append(Absent(point=point, why="newer-only" if late else _why(offer, question, wanted, fitting)))
+                why = "newer-only" if late else _why(offer, question, wanted, fitting, concurrency)
+                absent.append(Absent(point=point, why=why))
     if not found:
         return Match(baseline=None, missing=_whole(absent), absent=tuple(absent), notes=offer.notes)
     return Match(
@@ -76,8 +77,10 @@ def match(offer: Offer, question: Question, date: str | None = None) -> Match:
 
 
 def fits(sets: Sequence[Baseline], wanted: Configuration) -> list[Baseline]:
-    """The sets of one configuration, those with its fingerprint before those that have none, each newest first."""
-    ordered = sorted(sets, key=_age, reverse=True)
+    """The sets of one configuration, those with its fingerprint before those that have none, each newest first. What names
+    another topology or workload is another configuration, whatever fingerprint stands there."""
+    ordered = [one for one in sorted(sets, key=_age, reverse=True)
+               if all(agrees(row.point.topology, row.point.workload, wanted) for row in one.rows)]
     exact = [one for one in ordered if wanted.fingerprint and one.fingerprint == wanted.fingerprint]
     weak = [one for one in ordered if not one.fingerprint and wanted.identity and one.identity == wanted.identity]
     return [*exact, *weak]
@@ -154,15 +157,20 @@ def _told(found: Sequence[_Found], question: Question) -> list[str]:
     return notes + (["digest-unknown"] if digest and any(_parts(one.image)[1] is None for one in fronts) else [])
 
 
-def _why(offer: Offer, question: Question, wanted: Configuration, fitting: Sequence[Baseline]) -> str:
+def _why(offer: Offer, question: Question, wanted: Configuration, fitting: Sequence[Baseline], concurrency: int) -> str:
     """Why a point has no baseline: what comes nearest is the reason."""
+    same = [one for one in offer.asides if same_image(one.image, question.image)]
+    alike = [one for one in offer.asides if wanted.identity and one.identity == wanted.identity]
     if fitting:
-        return "not-published"
-    here = [one for one in offer.asides if wanted.identity and one.identity == wanted.identity]
-    images = [one for one in here if not same_image(one.image, question.image)]
-    if images:
-        return f"other-image:{max(images, key=lambda one: one.date).image}"
-    if any(same_image(one.image, question.image) for one in offer.asides) or offer.sets:
+        there = any(one.concurrency == concurrency and (one in alike or not one.identity) for one in same)
+        return "other-configuration" if there else "not-published"
+    others = [one for one in same if wanted.fingerprint and one.fingerprint == wanted.fingerprint
+              and not agrees(one.topology, None, wanted)]
+    if others:
+        return f"other-topology:{max(others, key=lambda one: one.date).topology}"
+    if alike and not any(one in same for one in alike):
+        return f"other-image:{max(alike, key=lambda one: one.date).image}"
+    if same or offer.sets:
         return "other-configuration"
     if offer.asides:
         return f"other-image:{max(offer.asides, key=lambda one: one.date).image}"
@@ -171,7 +179,7 @@ def _why(offer: Offer, question: Question, wanted: Configuration, fitting: Seque
 
 def _whole(absent: Sequence[Absent]) -> str:
     """Why a recipe has no baseline at all: the reason that says most of those of its points."""
-    order = ("newer-only", "other-image", "other-configuration", "not-published")
+    order = ("newer-only", "other-image", "other-topology", "other-configuration", "not-published")
     told = {one.why.partition(":")[0]: one.why for one in absent}
     return next((told[word] for word in order if word in told), next(iter(told.values()), "nothing-published"))
 

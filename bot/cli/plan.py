@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import typer
 
+from bot import budget
 from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
@@ -24,7 +25,7 @@ from bot.decide.report import proposal
 from bot.errors import Refusal
 from bot.images import reference
 from bot.layout import Layout
-from bot.model.bump import Bump, Subject
+from bot.model.bump import Bump
 from bot.plan import Sources, bump_id, movable
 from bot.plan import plan as gather
 from bot.recipe.shelf import Shelf
@@ -60,7 +61,7 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     facts = Bump(id=bump_id(recipe, subject.candidate.new.digest), now=clock.now(), subject=subject)
     text = renderer(assets, layout, known).parts(proposal(facts, ended=None))[0]
     if format_ == "json":
-        as_json(told(recipe, layout, subject, text))
+        as_json(told(recipe, layout, facts, text))
     elif format_ == "markdown":
         typer.echo(f"{text}\n```diff\n{subject.plan.diff}```")
     else:
@@ -68,8 +69,10 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
         typer.echo(f"\n{subject.plan.diff}", nl=False)
 
 
-def told(recipe: str, layout: Layout, subject: Subject, text: str) -> dict[str, Any]:
-    """The JSON of CONTRACTS section 2 `plan`. Findings are those of the baseline; checks of files are not made yet."""
+def told(recipe: str, layout: Layout, facts: Bump, text: str) -> dict[str, Any]:
+    """The JSON of CONTRACTS section 2 `plan`. Findings are those of the baseline; checks of files are not made yet. `control_arm`
+    is the run of the old image beside the sweep, None where no policy asks for one."""
+    subject, arm = facts.subject, budget.control_points(facts)
     return {
         "recipe": recipe, "old": subject.candidate.old.reference.text, "new": subject.candidate.text,
         "sites": [{"file": site.file, "line": site.line, "path": site.path} for site in subject.plan.sites],
@@ -77,4 +80,5 @@ def told(recipe: str, layout: Layout, subject: Subject, text: str) -> dict[str, 
         "findings": msgspec.to_builtins(findings(subject.plan.baseline, subject.plan.missing_baseline)),
         "reasons": list(subject.candidate.reasons), "missing_baseline": subject.plan.missing_baseline,
         "comparisons": msgspec.to_builtins(subject.plan.comparisons), "notes": msgspec.to_builtins(subject.plan.notes),
+        "control_arm": {"points": len(arm), "gpu_hours": budget.price_control(facts)} if arm else None,
     }

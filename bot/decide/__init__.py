@@ -10,6 +10,7 @@ from bot.decide.phase import (
     Barred,
     Blocked,
     ChangelogDue,
+    Controlling,
     Finishing,
     Opening,
     Over,
@@ -74,7 +75,7 @@ def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:
             return ending.barred(bump, by)
         case SmokeDue() | Smoking() | SmokeBroken():
             return _smoke(bump, phase)
-        case SweepDue() | Sweeping() | SweepBroken() | RepeatDue() | Repeating() | RepeatBroken() | Swept():
+        case SweepDue() | Sweeping() | SweepBroken() | Controlling() | RepeatDue() | Repeating() | RepeatBroken() | Swept():
             return _sweep(bump, phase)
         case _:
             assert_never(phase)
@@ -91,7 +92,8 @@ def _smoke(bump: Bump, phase: SmokeDue | Smoking | SmokeBroken) -> tuple[Action,
 
 
 def _sweep(bump: Bump,
-           phase: SweepDue | Sweeping | SweepBroken | RepeatDue | Repeating | RepeatBroken | Swept) -> tuple[Action, ...]:
+           phase: SweepDue | Sweeping | SweepBroken | Controlling | RepeatDue | Repeating | RepeatBroken | Swept
+           ) -> tuple[Action, ...]:
     match phase:
         case SweepDue(head):
             return sweep.due(bump, head)
@@ -99,6 +101,8 @@ def _sweep(bump: Bump,
             return sweep.running(bump, run, judged)
         case SweepBroken(run, judged) | RepeatBroken(run, judged):
             return sweep.broken(bump, run, judged)
+        case Controlling(run, _):
+            return sweep.controlling(bump, run)
         case RepeatDue(run, judged):
             return sweep.repeat_due(bump, run, judged)
         case Repeating(run, again):

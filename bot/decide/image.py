@@ -37,6 +37,14 @@ def wrong(judged: Judged | None) -> tuple[Proof, ...]:
     return tuple(one for one in (judged.proofs if judged else ()) if one.contradicted)
 
 
+def unproven(measured: Iterable[Proof], repeated: Iterable[Proof] = ()) -> tuple[Proof, ...]:
+    """The points of a sweep at which nobody vouches for the image, evals included, less those that a repeat of the same head has
+    proven since. Saturation takes a point out of the pool, and never out of this gate: a sweep was validated though its
+    saturated c8 had measured the old image."""
+    again = {(one.role, one.recipe, one.concurrency) for one in repeated if one.holds}
+    return tuple(one for one in measured if not one.holds and (one.role, one.recipe, one.concurrency) not in again)
+
+
 def decisive(run: Run, judged: Judged) -> tuple[Proof, ...]:
     """Those that decide what a broken run means: any of a smoke, since the sweep would measure the same; of a sweep or a repeat
     those of jobs that failed, since a crash of another image is not the candidate's."""

@@ -17,11 +17,13 @@ from bot.commands import COMMANDS
 from bot.decide import ending
 from bot.decide.answer import again
 from bot.decide.asked import assumed, remembered
+from bot.decide.control import standing
 from bot.decide.people import held, needs_approval, taken_by_person
 from bot.decide.phase import (
     Barred,
     Blocked,
     ChangelogDue,
+    Controlling,
     Phase,
     RepeatBroken,
     RepeatDue,
@@ -48,8 +50,10 @@ from bot.model.record import Answer
 
 # The one answer that people without write access get on a bump, all of them together.
 OTHERS = "answer-others"
-SWEPT = (Sweeping, SweepBroken, RepeatDue, Repeating, RepeatBroken, Swept)
+SWEPT = (Sweeping, SweepBroken, Controlling, RepeatDue, Repeating, RepeatBroken, Swept)
 BROKEN = (SmokeBroken, SweepBroken, RepeatBroken)
+# Where a bump that is opened again has something to do.
+REOPENED = (SmokeDue, ChangelogDue, Settling, SweepDue, Controlling, RepeatDue, *BROKEN)
 
 
 class Reply(Struct, frozen=True, kw_only=True):
@@ -192,7 +196,7 @@ def _retry(bump: Bump, order: Order) -> Reply:
     if not isinstance(phase, BROKEN):
         if kept:
             return Reply(result="retry-again")
-        going = isinstance(phase, (Smoking, Sweeping, Repeating))
+        going = isinstance(phase, (Smoking, Sweeping, Controlling, Repeating))
         return Reply(result="retry-early" if going else "nothing-failed", mark="-1")
     run = phase.again if isinstance(phase, RepeatBroken) else phase.run
     price, _ = again(bump, run)
@@ -217,7 +221,7 @@ def _reopen(bump: Bump, order: Order, outcome: Outcome) -> Reply:
     world = replace(bump.world, pull=replace(pull, open=True))
     after = replace(assumed(bump, (action,)), world=world)
     phase = phase_of(after)
-    if not isinstance(phase, (SmokeDue, SmokeBroken, ChangelogDue, Settling, SweepDue, SweepBroken, RepeatDue, RepeatBroken)):
+    if not isinstance(phase, REOPENED):
         return over
     if bump.world.obstacle is not None:
         return Reply(result=f"reopen-{bump.world.obstacle}", mark="-1", outcome=outcome)
@@ -234,6 +238,9 @@ def _next_price(bump: Bump, phase: Phase) -> float:
             return budget.price_smoke(bump, step)
         case SmokeBroken(run=run) | SweepBroken(run=run) | RepeatBroken(again=run):
             return again(bump, run)[0]
+        case Controlling(run=run):
+            arm = standing(bump, run)
+            return arm.price if arm else 0.0
         case RepeatDue(judged=judged):
             return budget.price(bump, suspects(bump, judged))
         case _:

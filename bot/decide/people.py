@@ -41,12 +41,12 @@ def fail_fast(bump: Bump) -> bool:
 
 
 def needs_approval(bump: Bump) -> bool:
-    """Whether the sweep waits for a person: one took its label off, or it costs more than the threshold and nobody with
-    a say has asked for it."""
+    """Whether the sweep waits for a person: one took its label off, or it costs more than the threshold, the control arm
+    beside it included, and nobody with a say has asked for it."""
     if held(bump):
         return True
     above = bump.subject.limits.approve_above
-    return above is not None and budget.price_sweep(bump) > above and not asked_for_sweep(bump)
+    return above is not None and budget.price_sweep(bump) + budget.price_control(bump) > above and not asked_for_sweep(bump)
 
 
 def held(bump: Bump) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from bot.decide.classes import weather
+from bot.decide.control import standing
 from bot.decide.people import sweep_labels, taken_by_person
 from bot.decide.runs import (
     failed_jobs,
@@ -90,6 +91,13 @@ class SweepBroken(Struct, frozen=True):
     judged: Judged
 
 
+class Controlling(Struct, frozen=True):
+    """The sweep is done, and its verdict waits for the run of the old image beside it."""
+
+    run: Run
+    judged: Judged
+
+
 class RepeatDue(Struct, frozen=True):
     """The sweep is done and its verdict rests on points that one run alone does not settle."""
 
@@ -125,7 +133,7 @@ class Over(Struct, frozen=True):
 
 
 Phase = (Opening | Taken | Superseded | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | Barred | SweepDue
-         | Sweeping | SweepBroken | RepeatDue | Repeating | RepeatBroken | Swept | Finishing | Over)
+         | Sweeping | SweepBroken | Controlling | RepeatDue | Repeating | RepeatBroken | Swept | Finishing | Over)
 
 
 def phase_of(bump: Bump) -> Phase:
@@ -213,6 +221,9 @@ def _sweep(bump: Bump) -> Phase:
         return Sweeping(run, judged)
     if not (passed(run) and gates_hold(bump, run)):
         return SweepBroken(run, judged)
+    arm = standing(bump, run)
+    if arm is not None and arm.pending:
+        return Controlling(run, judged)
     return _repeat(bump, run, judged) or Swept(run, judged)
 
 

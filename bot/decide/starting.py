@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bot import budget
-from bot.decide.people import fail_fast, labelled_by, sweep_labels
+from bot.decide.people import fail_fast, held, labelled_by, sweep_labels
 from bot.model.action import Action, Cancel, Dispatch, Label, Remember, Unlabel
 from bot.model.bump import Approval, Bump
 from bot.model.recipe import Point, Recipe
@@ -25,6 +25,12 @@ def dispatch_repeat(bump: Bump, head: str, points: Sequence[Point], gpu_hours: f
     """Points of a finished sweep once more, by the workflow that runs the smoke."""
     rules = bump.subject.rules.smoke
     return _dispatch(bump, rules, "repeat", 1, head, points, rules.arguments.get("repeat", ()), gpu_hours)
+
+
+def dispatch_control(bump: Bump, base: str, gpu_hours: float) -> Dispatch:
+    """The old image at the sweep's points: as a repeat is started, at the commit of the default branch that still names it."""
+    rules = bump.subject.rules.smoke
+    return _dispatch(bump, rules, "control", 1, base, budget.control_points(bump), rules.arguments.get("repeat", ()), gpu_hours)
 
 
 def dispatch_sweep(bump: Bump, head: str, gpu_hours: float) -> Dispatch:
@@ -81,17 +87,21 @@ def heard(bump: Bump) -> tuple[Action, ...]:
 
 def strays(bump: Bump) -> tuple[Action, ...]:
     """Runs of ours that still hold GPUs for a head that is not under test any more: a changelog commit leaves the smoke
-    of the head before it valid, but not a sweep."""
+    of the head before it valid, but not a sweep. What the old image runs is the same under every head, and a person who
+    stops the sweep stops it too."""
     current: Mapping[Stage, str | None] = {"smoke": bump.tested_head, "sweep": bump.head, "repeat": bump.head}
-    return tuple(Cancel(run=run.id) for run in bump.world.runs if not run.terminal and run.head != current[run.stage])
+    return tuple(Cancel(run=run.id) for run in bump.world.runs
+                 if not run.terminal and (held(bump) if run.stage == "control" else run.head != current[run.stage]))
 
 
 def _nonce(bump: Bump, stage: Stage, step: int, head: str) -> str:
     """The same facts give the same nonce, so a dispatch that timed out after it took effect is found again. A run of this
-    head that is over without anything to run again makes the next number."""
+    head that is over without anything to run again makes the next number, and so does a repair; a control arm knows no repair,
+    or a second one would be started beside the first."""
     over = sum((run.stage, run.step, run.head) == (stage, step, head) and run.terminal for run in bump.world.runs)
+    number = over if stage == "control" else bump.memory.repairs_used + over
     word = f"{stage}{step}" if stage == "smoke" else stage
-    return f"bumpbot-{bump.id}-{word}-{bump.memory.repairs_used + over}-{head[:12]}"
+    return f"bumpbot-{bump.id}-{word}-{number}-{head[:12]}"
 
 
 def fill(template: str, words: Mapping[str, str]) -> str:

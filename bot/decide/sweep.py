@@ -5,13 +5,14 @@ from __future__ import annotations
 from bot import budget
 from bot.decide import ending, image, report
 from bot.decide.answer import respond
+from bot.decide.control import base_of, gives_way, standing
 from bot.decide.people import held, needs_approval
 from bot.decide.progress import news, sweep_slot
-from bot.decide.runs import alive_sweeps, measures, suspects
+from bot.decide.runs import alive_sweeps, measures, repeats, rerunnable, suspects
 from bot.decide.say import goes_on, say, tomorrow
 from bot.decide.smoke import passed
-from bot.decide.starting import dispatch_repeat, dispatch_sweep, heard, relabel, strays
-from bot.model.action import Action, Cancel, SetDraft
+from bot.decide.starting import dispatch_control, dispatch_repeat, dispatch_sweep, heard, relabel, strays
+from bot.model.action import Action, Cancel, Rerun, SetDraft
 from bot.model.bump import Bump, Judged
 from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
@@ -29,7 +30,7 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
     assert pull is not None
     before, price = (*strays(bump), *passed(bump)), budget.price_sweep(bump)
     if not budget.affords(bump, price):
-        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price))
+        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price, step="sweep"))
     if needs_approval(bump):
         about = "sweep-held" if held(bump) else "sweep-needs-approval"
         return (*before, *say(bump, "status", report.status(bump, about=about, by=None)))
@@ -54,7 +55,30 @@ def running(bump: Bump, run: Run, judged: Judged | None) -> tuple[Action, ...]:
                     if measures(run) and not other.terminal and (other.created, other.id) < (run.created, run.id))
     fresh = news(bump, run)
     record = report.sweep(bump, run, passed=None, update=fresh)
-    return (*strays(bump), *heard(bump), *doubles, *say(bump, sweep_slot(bump), record, waiting=True, update=fresh))
+    told = say(bump, sweep_slot(bump), record, waiting=True, update=fresh)
+    return (*strays(bump), *heard(bump), *doubles, *told, *_beside(bump, run))
+
+
+def controlling(bump: Bump, run: Run) -> tuple[Action, ...]:
+    """The sweep is done, and its verdict waits for the run of the old image."""
+    fresh = news(bump, run)
+    record = report.sweep(bump, run, passed=None, update=fresh)
+    told = say(bump, sweep_slot(bump), record, waiting=True, update=fresh)
+    return (*strays(bump), *heard(bump), *told, *_beside(bump, run))
+
+
+def _beside(bump: Bump, run: Run) -> tuple[Action, ...]:
+    """The old image beside the sweep, where the policy asks: started, tried once more, or stopped for the cap. It comes last,
+    for whatever keeps it from starting must keep nothing else from being done."""
+    arm, base = standing(bump, run), base_of(bump)
+    kept = arm.run.id if arm and arm.run and not gives_way(bump, run) else None
+    alive = [other for other in bump.world.runs if other.stage == "control" and not other.terminal]
+    stopped = () if held(bump) else tuple(Cancel(run=other.id) for other in alive if other.id != kept)  # held: a stray by then
+    if arm is None or base is None or arm.state not in ("due", "retry"):
+        return stopped
+    if arm.run is not None and rerunnable(arm.run):
+        return (*stopped, Rerun(run=arm.run.id, attempt=arm.run.attempt, gpu_hours=arm.price))
+    return (*stopped, dispatch_control(bump, base, arm.price))
 
 
 def broken(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
@@ -68,7 +92,7 @@ def repeat_due(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     price = budget.price(bump, points)
     if not budget.affords(bump, price):
         why = Text(NO_REPEAT.en.format(price), NO_REPEAT.zh.format(price))
-        ends = ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why, forecast=price)
+        ends = ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why, forecast=price, step="repeat")
         return (*_told(bump, run, passed=True), *ends)
     if not budget.today(bump, price):
         return tomorrow(bump)
@@ -90,8 +114,11 @@ def _told(bump: Bump, run: Run, *, passed: bool | None) -> tuple[Action, ...]:
 
 
 def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
-    """Every job passed and every gate holds: the verdict decides."""
+    """Every job passed and every gate beside the image's holds: the verdict decides, and no image is good that was not seen to
+    run at every point."""
     verdict = judged.verdict.verdict if judged.verdict else "inconclusive"
+    repeated = [proof for other in repeats(bump) if (again := bump.judged(other.id)) for proof in again.proofs]
+    verdict = "inconclusive" if verdict != "regressed" and image.unproven(judged.proofs, repeated) else verdict
     outcome = {
         "improved": Outcome.VALIDATED,
         "neutral": Outcome.VALIDATED,

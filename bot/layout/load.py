@@ -10,7 +10,7 @@ import msgspec
 
 from bot import strict
 from bot.errors import BadInput
-from bot.layout import patterns
+from bot.layout import control, patterns
 from bot.layout.paths import steps
 from bot.layout.records import Layout, Linked, RecipeFiles
 from bot.layout.schema import ARGUMENT_HOLES, BARE, BRANCH, INPUT_HOLES, KEY, REPOSITORY, URL
@@ -151,6 +151,8 @@ def _policies(layout: Layout) -> Iterator[Fault]:
     for place, wanted in stated:
         for at, reason, hint in policies.faults(wanted):
             yield (*place, *at), reason, hint
+        if lacks := control.lacking(layout, wanted):
+            yield (*place, "control-arm"), *lacks
 
 
 def _names(layout: Layout) -> Iterator[Fault]:

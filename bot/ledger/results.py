@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from bot.baseline.identity import agrees
 from bot.baseline.match import same_image
 from bot.errors import BadInput, BumpbotError, Unreachable
 from bot.ledger.paths import results_folder
 from bot.ledger.store import Ledger
-from bot.model.baseline import Aside, Offer, Question
+from bot.model.baseline import Aside, Configuration, Offer, Question
 from bot.model.ledger import Measured, Snapshot
 from bot.model.result import Baseline
 
@@ -23,14 +24,16 @@ class LedgerBaselines:
     def offer(self, question: Question) -> Offer:
         """Every run of exactly this recipe with this image. A file that does not hold is a note and takes no other with it."""
         sets, asides, notes = list[Baseline](), list[Aside](), list[str]()
-        wanted = {one.fingerprint for one in question.configurations}
         for measured in self._measured(self._ledger.tip(), question.recipe, notes):
             image = _pinned(measured)
             for fingerprint in dict.fromkeys(row.point.fingerprint for row in measured.rows):
-                if fingerprint in wanted and same_image(image, question.image):
-                    sets.append(_set(measured, image, fingerprint))
+                made = _set(measured, image, fingerprint)
+                if same_image(image, question.image) and any(_is(made, one) for one in question.configurations):
+                    sets.append(made)
                 else:
-                    asides.append(Aside(image=image, fingerprint=fingerprint or "", identity="", date=measured.date))
+                    asides += [Aside(image=image, fingerprint=fingerprint or "", identity="", date=measured.date,
+                                     topology=cell.topology or "", concurrency=cell.concurrency)
+                               for cell in dict.fromkeys(row.point for row in made.rows)]
         return Offer(sets=tuple(sets), asides=tuple(dict.fromkeys(asides)), notes=tuple(notes))
 
     def _measured(self, snapshot: Snapshot, recipe: str, notes: list[str]) -> Iterator[Measured]:
@@ -59,6 +62,11 @@ def sound(measured: Measured, path: str) -> Measured:
             raise BadInput(fault, "publish what was measured, once", file=path, key=f"rows.{number}")
         seen.add(key)
     return measured
+
+
+def _is(made: Baseline, wanted: Configuration) -> bool:
+    return made.fingerprint == wanted.fingerprint and all(agrees(row.point.topology, row.point.workload, wanted)
+                                                          for row in made.rows)
 
 
 def _pinned(measured: Measured) -> str:

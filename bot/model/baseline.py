@@ -37,13 +37,16 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Aside(Struct, frozen=True, kw_only=True):
-    """A published point that is not ours: what it was instead, so that a reason can be given. `run` measured it."""
+    """A published point that is not ours: what it was instead, so that a reason can be given. `run` measured it, at
+    `concurrency` (0: not told); `topology` is what it names, where that can be why."""
 
     image: str
     fingerprint: str
     identity: str
     date: str
     run: int | None = None
+    topology: str = ""
+    concurrency: int = 0
 
 
 class Offer(Struct, frozen=True, kw_only=True):

@@ -27,7 +27,8 @@ ChangelogState = Literal["absent", "present", "behind", "blocked", "broken", "no
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What planning found, frozen at the proposal. `smoke` are the points of the smoke, each with its stage."""
+    """What planning found, frozen at the proposal. `smoke` are the points of the smoke, each with its stage; `control` whether
+    the policy asks for a run of the old image beside the sweep."""
 
     title: Text
     sites: tuple[Site, ...]
@@ -39,6 +40,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     missing_baseline: str | None = None
     thresholds: dict[str, float] = {}
     notes: tuple[Text, ...] = ()
+    control: bool = False
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -72,9 +74,19 @@ class JobFailure(Struct, frozen=True, kw_only=True):
     recipe: str = ""
 
 
+class Refused(Struct, frozen=True, kw_only=True):
+    """Results that a job uploaded and that gave nothing: `why` names artifact or file, line or key, and what is wrong, in words
+    of which some may be the file's own."""
+
+    why: str
+    role: str
+    recipe: str = ""
+    concurrency: int | None = None
+
+
 class Judged(Struct, frozen=True, kw_only=True):
     """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on, `beside` those of the
-    repeats that its verdict was made with.
+    repeats (and of the control arm) that its verdict was made with, `control` the run of the old image that was its baseline.
 
     `gates` are those that do not hold beside evals (`coverage:c16`, `failed-requests:c8`), a value behind the colon.
     """
@@ -92,8 +104,10 @@ class Judged(Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...] = ()
     warnings: dict[str, int] = {}
     verdict: Verdict | None = None
+    control: int | None = None
     gates: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -161,7 +175,8 @@ class Asked(Struct, frozen=True, kw_only=True, tag="asked", tag_field="fact"):
 
 class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     """The outcome as it was decided; cleaning up comes after. `wanted` names the repair that would have been next,
-    `successor` the reference that is the next candidate, `by` the person who ended it."""
+    `successor` the reference that is the next candidate, `by` the person who ended it. `step` is what `forecast` would have
+    paid for, a word of the glossary."""
 
     outcome: Outcome
     cause: Cause
@@ -172,6 +187,7 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     forecast: float | None = None
     successor: str | None = None
     by: str | None = None
+    step: str | None = None
 
 
 class Memory(Struct, frozen=True, kw_only=True):

@@ -94,9 +94,21 @@ class ProofLine(Struct, frozen=True, kw_only=True):
     wanted: str = ""
     ran: str = ""
     why: str = ""
+    other: str = ""
     old: bool = False
     cache: str = ""
     nodes: tuple[str, ...] = ()
+
+
+class ControlLine(Struct, frozen=True, kw_only=True):
+    """The run of the old image beside a sweep. `state` is a word of the glossary; `gates` say what keeps it from being the
+    baseline, `gpu_hours` what it is forecast to cost where it has not run, `published` whether there is another baseline."""
+
+    state: str
+    run: int | None = None
+    gates: tuple[str, ...] = ()
+    gpu_hours: float | None = None
+    published: bool = True
 
 
 class AgainLine(Struct, frozen=True, kw_only=True):
@@ -114,7 +126,7 @@ class AgainLine(Struct, frozen=True, kw_only=True):
 
 class Regression(Struct, frozen=True, kw_only=True):
     """A metric that is worse, at one point or over a recipe's whole curve (no concurrency, and no single values then). `delta`
-    and `interval` are fractions of the baseline, for an eval differences."""
+    and `interval` are fractions of the baseline, for an eval differences. `task` is an eval's, with its filter behind it."""
 
     metric: str
     delta: float
@@ -123,6 +135,7 @@ class Regression(Struct, frozen=True, kw_only=True):
     old: float | None = None
     new: float | None = None
     interval: tuple[float, float] | None = None
+    task: str | None = None
 
 
 class SummaryLine(Struct, frozen=True, kw_only=True):
@@ -149,6 +162,13 @@ class Failure(Struct, frozen=True, kw_only=True):
     retried: bool = False
 
 
+class RefusedLine(Struct, frozen=True, kw_only=True):
+    """Results of a point (its short name) that were refused, and why, in words that are not all ours."""
+
+    point: str
+    why: str
+
+
 class AbsentLine(Struct, frozen=True, kw_only=True):
     """Points without a baseline for the same reason, a word of the glossary (`absent-`); the recipe empty where it is alone."""
 
@@ -156,6 +176,15 @@ class AbsentLine(Struct, frozen=True, kw_only=True):
     topology: str
     concurrencies: tuple[int, ...]
     why: str
+
+
+class LackLine(Struct, frozen=True, kw_only=True):
+    """That there is no baseline, and why (`absent-`), and what would mend it (`mend-`), as words of the glossary; of one recipe,
+    or of all where it is empty."""
+
+    recipe: str
+    why: str
+    mend: str
 
 
 class BaselineBlock(Struct, frozen=True, kw_only=True):
@@ -184,6 +213,22 @@ class Follow(Struct, frozen=True, kw_only=True):
     forecast: float | None
     left: float | None
     obstacle: Text | None = None
+
+
+class Unpaid(Struct, frozen=True, kw_only=True):
+    """A step that could not be paid (a word of the glossary, `step-`), in GPU-hours: what it needs, what is left below the cap of
+    the bump, and what a day may hold where that is what it exceeds."""
+
+    step: str
+    forecast: float
+    left: float | None = None
+    cap: float | None = None
+    day: float | None = None
+
+    @property
+    def lacking(self) -> float:
+        """How much the cap would have to be raised."""
+        return max(0.0, self.forecast - self.left) if self.left is not None else 0.0
 
 
 class CommandLine(Struct, frozen=True, kw_only=True):

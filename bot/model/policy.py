@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 Channel = Literal["stable", "nightly", "lineage", "pinned"]
 Label = Literal["cuda", "rocm", "gpu", "arch", "os", "channel", "variant"]
 Text = Annotated[str, Meta(min_length=1)]
+ControlArm = Literal["never", "same-day"]
 Commit = Annotated[str, Meta(pattern="^[0-9a-f]{7,64}$")]
 Days = Annotated[float, Meta(ge=0, le=36500)]
 
@@ -41,6 +42,9 @@ class Wanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
         "fields of the tag that may differ from the current one's, like cuda"))] | UnsetType = UNSET
     hints: Annotated[tuple[Hint, ...], Meta(description=(
         "images that somebody recommends; each is answered in the reasons"))] | UnsetType = UNSET
+    control_arm: Annotated[ControlArm, Meta(description=(
+        "never: the sweep is compared with the published baseline; same-day: the old image is measured once more beside the "
+        "sweep, at the same points, and is its baseline"))] | UnsetType = UNSET
 
     def over(self, other: Wanted) -> Wanted:
         """These keys, and the other's where this one leaves one out."""

@@ -14,15 +14,19 @@ from bot.model.lines import (
     AttemptLine,
     BaselineBlock,
     CommandLine,
+    ControlLine,
     Failure,
     Follow,
+    LackLine,
     ProofLine,
+    RefusedLine,
     Regression,
     RunLine,
     StageLine,
     State,
     SummaryLine,
     Table,
+    Unpaid,
 )
 from bot.model.outcome import Cause, Mover, Outcome
 from bot.model.result import Accounting, Score
@@ -35,7 +39,8 @@ class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
 
 
 class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
-    """The pull request's body. `beside` are the other recipes of the family."""
+    """The pull request's body. `beside` are the other recipes of the family; `control` is what a run of the old image beside
+    the sweep is forecast to cost in GPU-hours, None where no policy asks for one."""
 
     recipe: str
     beside: tuple[str, ...]
@@ -59,6 +64,7 @@ class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     state: State
     attempts: tuple[AttemptLine, ...]
     notes: tuple[Text, ...] = ()
+    control: float | None = None
 
 
 class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
@@ -89,6 +95,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     new: Resolved | None = None
     repair: str | None = None
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
@@ -118,7 +125,11 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     passed: bool | None
     regressions: tuple[Regression, ...] = ()
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    control: ControlLine | None = None
+    lacking: tuple[LackLine, ...] = ()
+    compared: bool = True
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -135,9 +146,13 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     cap: float | None
     follow: Follow | None
     successor: str | None = None
+    void: bool = False
+    unpaid: Unpaid | None = None
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    lacking: tuple[LackLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):
@@ -164,6 +179,8 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     retry: str | None
     closed: bool
     successor: str | None = None
+    lacking: tuple[LackLine, ...] = ()
+    unpaid: Unpaid | None = None
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):

@@ -108,13 +108,15 @@ class Proof(Struct, frozen=True, kw_only=True):
     `proven` by the server's own word; `claimed`: nothing can tell more than that the harness asked for it, and that must do;
     `stale`: something else ran, `ran` says what, `old` whether it is the image before, `cache` the squash file it came from;
     `conflicting`: some of its `nodes` (of `of`) ran something else; `unproven`: nobody said anything that tells, `why` is a
-    word of the glossary. `wanted` is what the candidate would have said.
+    word of the glossary, and `other` what the results name where they and the server `disagree`. `wanted` is what the candidate
+    would have said.
     """
 
     state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
     wanted: str = ""
     ran: str = ""
     why: str = ""
+    other: str = ""
     old: bool = False
     cache: str = ""
     nodes: tuple[str, ...] = ()

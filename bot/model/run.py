@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bot.model.text import Text
 
-Stage = Literal["smoke", "sweep", "repeat"]
+Stage = Literal["smoke", "sweep", "repeat", "control"]
 Reason = Literal["dispatch", "label", "push", "unlabel", "ready"]
 TERMINAL = "completed"
 

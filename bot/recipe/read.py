@@ -5,9 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from bot import layout as layouts
+from bot.errors import BadInput
 from bot.images import policy as policies
 from bot.images.policy import Policy
 from bot.layout import Hardware, Layout
+from bot.model.policy import Wanted
 from bot.model.recipe import Recipe
 from bot.ports import Tree
 from bot.recipe import matrix, own, settings, spelling, which
@@ -65,9 +67,22 @@ def fleet(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Hardware:
 def policy(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Policy:
     """What the recipe's image may become: as its own file and the layout say, on the hardware that it runs on."""
     machines = fleet(tree, layout, recipe)
-    said = _own(Shelf.of(tree), recipe.file).policy if layout.generator == "own" else None
-    return policies.policy(layouts.wanted(layout, recipe.key, said), allow=layout.allow, platform=machines.platform,
+    return policies.policy(_wanted(tree, layout, recipe), allow=layout.allow, platform=machines.platform,
                            pin=machines.digests == "proven")
+
+
+def control(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> bool:
+    """Whether the recipe's policy asks for a run of the old image beside the sweep. BadInput where the layout has nothing to
+    dispatch for it: a file of the layout is refused when it is loaded, a recipe's own only here."""
+    wanted = _wanted(tree, layout, recipe)
+    if lacks := layouts.lacking(layout, wanted):
+        raise BadInput(*lacks, file=recipe.file, key="policy.control-arm")
+    return wanted.control_arm == "same-day"
+
+
+def _wanted(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Wanted:
+    own_words = _own(Shelf.of(tree), recipe.file).policy if layout.generator == "own" else None
+    return layouts.wanted(layout, recipe.key, own_words)
 
 
 def _label(home: Home) -> str:

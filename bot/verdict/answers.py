@@ -32,7 +32,8 @@ def told(new: Sequence[Samples], baseline: Sequence[Samples], old_rows: Sequence
     made: list[Finding] = []
     for mine, theirs in _matched(new, baseline):
         if mine.cut and theirs is None:
-            made.append(_made("cut_answers", mine, None, mine.cut / mine.n, "inconclusive", None, mine.n, ("eval-not-comparable",)))
+            why = f"eval-not-comparable:{mine.task}:answers" if mine.task else "eval-not-comparable"
+            made.append(_made("cut_answers", mine, None, mine.cut / mine.n, "inconclusive", None, mine.n, (why,)))
         if mine.cut and mine.n > mine.cut:
             made.append(_uncut(mine, theirs, old_rows))
     return tuple(made)

@@ -48,7 +48,12 @@ def findings(
     baseline_samples: Sequence[Samples] = (),
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """A finding for each eval with a comparable baseline, and one for all points of a task that agree; for the others a
-    reason, because nothing can be found. So too for a suite that was published and is not measured any more."""
+    reason, because nothing can be found. So too for a suite that was published and is not measured any more.
+
+    The reason says what kept them apart: `eval-not-comparable:gsm8k` was not published, `...:gsm8k/flexible` not by that filter,
+    `...:gsm8k:gone` is not measured any more, `...:gsm8k:1000:1319` was asked other questions then. A suite of another size is
+    a finding only where it fell beyond chance.
+    """
     theirs = [normal(row) for row in baseline if row.metric == "eval" and math.isfinite(row.value)]
     mine = sorted((normal(row) for row in new if row.metric == "eval" and math.isfinite(row.value)), key=_order)
     made: list[Finding] = []
@@ -58,16 +63,22 @@ def findings(
         old = nearest(row, theirs)
         named = f":{row.task}" if row.task else ""
         if old is None:
-            reasons.append(f"eval-not-comparable{named}")
+            known = any(other.task == row.task for other in theirs)
+            reasons.append(f"eval-not-comparable{named}" + (f"/{row.stat}" if known and named else ""))
         elif min(row.n or QUESTIONS, old.n or QUESTIONS) < QUESTIONS:
             reasons.append(f"too-few-points{named}")
         else:
             both = paired(samples_of(row, samples), samples_of(old, baseline_samples)) if row.stat == "strict" else None
-            made.append(_finding(row, old, margin, both))
+            found = _finding(row, old, margin, both)
+            if both is None and (changed := _resized(row, old)):
+                reasons.append(changed)
+                if found.finding != "regressed":
+                    continue
+            made.append(found)
             compared.setdefault((row.point.recipe, row.task or "", row.stat or ""), []).append((row, old))
     asked = {row.task for row in mine}
     gone = sorted({old.task for old in theirs if old.task and old.task not in asked}) if mine else []
-    reasons += [f"eval-not-comparable:{task}" for task in gone]
+    reasons += [f"eval-not-comparable:{task}:gone" for task in gone]
     pooled = [found for _, found in sorted(compared.items()) for found in _together(found, margin)]
     return (*made, *pooled), tuple(dict.fromkeys(reasons))
 
@@ -100,8 +111,6 @@ def _finding(row: Row, old: Row, margin: float, both: Paired | None) -> Finding:
     elif mine and theirs:
         interval, finding = newcombe(mine, theirs), judgement(mine, theirs, margin)
         reasons = ("wide-interval",) if finding == "inconclusive" else ()
-        if finding in ("neutral", "improved") and abs(mine[1] - theirs[1]) > SAME_SUITE * max(mine[1], theirs[1]):
-            finding, reasons = "inconclusive", (f"eval-not-comparable:{row.task}" if row.task else "eval-not-comparable",)
     return Finding(
         metric="eval",
         point=identity(row.point),
@@ -117,6 +126,14 @@ def _finding(row: Row, old: Row, margin: float, both: Paired | None) -> Finding:
         task=row.task,
         stat=row.stat,
     )
+
+
+def _resized(row: Row, old: Row) -> str | None:
+    """The reason where the suite has another size than it had: the scores are of two tests."""
+    now, then = row.n or 0, old.n or 0
+    if not now or not then or abs(now - then) <= SAME_SUITE * max(now, then):
+        return None
+    return f"eval-not-comparable:{row.task}:{then}:{now}" if row.task else "eval-not-comparable"
 
 
 def _together(compared: Sequence[tuple[Row, Row]], margin: float) -> list[Finding]:

@@ -74,7 +74,8 @@ def _score(row: Row, threshold: float | None, baseline: Sequence[Row], answered:
     old = nearest(row, baseline)
     published = sorted({other.task for other in baseline if other.task})
     key = (row.point.concurrency, row.task or "")
-    missing = None if old else ":".join(["eval-not-comparable", *([",".join(published)] if published else [])])
+    others = [] if row.task in published else published  # under another filter alone it was published all the same
+    missing = None if old else ":".join(["eval-not-comparable", *([",".join(others)] if others else [])])
     return Score(
         concurrency=row.point.concurrency,
         task=row.task or "",

@@ -14,17 +14,19 @@ from bot.verdict.gates import STRICT_LIMIT, coverage, failed_requests
 
 def broken(bump: Bump, run: Run, judged: Judged) -> tuple[str, ...]:
     """Gates that do not hold, each with its point behind a colon: too many failed requests; points that a finished sweep lacks;
-    and in a smoke, before the sweep is paid for, points at which another image ran, and samples of an eval that fell further
-    below the baseline than chance allows."""
+    in a smoke, before the sweep is paid for, points at which another image ran, and samples of an eval that fell further below
+    the baseline than chance allows; and in a control arm points of which it is not proven that the old image ran there."""
     wanted = [(point.recipe, point.concurrency) for recipe in bump.subject.family for point in recipe.points
               if point.kind == "throughput"]
-    lacking = coverage(judged.rows, wanted) if run.stage == "sweep" and run.terminal else ()
+    lacking = coverage(judged.rows, wanted) if run.stage in ("sweep", "control") and run.terminal else ()
     limits = {recipe.key: recipe.failed_requests for recipe in bump.subject.family if recipe.failed_requests is not None}
     requests = [gate for one in judged.accounting for gate in failed_requests([one], limit=limits.get(one.recipe, STRICT_LIMIT))]
     failed = [(gate.recipe, gate.concurrency) for gate in requests if not gate.passed]
-    smoke = run.stage == "smoke"
+    smoke, arm = run.stage == "smoke", run.stage == "control"
+    wrong = [one for one in judged.proofs if (smoke or arm) and one.contradicted]
     return (
-        *(f"image:{'eval ' * (one.role == 'eval')}{_told(bump, *_at(one))}" for one in judged.proofs if smoke and one.contradicted),
+        *(f"image:{'eval ' * (one.role == 'eval')}{_told(bump, *_at(one))}" for one in wrong),
+        *(f"unproven:{_told(bump, *_at(one))}" for one in judged.proofs if arm and not (one.holds or one.contradicted)),
         *(f"canary:eval {_told(bump, *point)}" for point in (_fallen(bump.subject.plan.baseline, judged) if smoke else ())),
         *(f"failed-requests:{_told(bump, *point)}" for point in failed),
         *(f"coverage:{_told(bump, *point)}" for point in lacking),

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from bot.images.proven import prove
 from bot.model.bump import Bump, Judged
 from bot.model.result import Proof, Reported, Row
+from bot.model.run import Run
 from bot.wake.context import Context
 
 Place = tuple[str, str, int]
@@ -16,9 +17,12 @@ Place = tuple[str, str, int]
 REASON = "image-not-proven"
 
 
-def proofs(context: Context, bump: Bump, judged: Judged) -> tuple[Proof, ...]:
+def proofs(context: Context, bump: Bump, run: Run, judged: Judged) -> tuple[Proof, ...]:
     """A proof for each point with results, and for each without where another image is known to have run: a crash of the
-    wrong image says nothing about the candidate either."""
+    wrong image says nothing about the candidate either. Of a control arm it is proven that the old image ran."""
+    candidate = bump.subject.candidate
+    if run.stage == "control":
+        candidate = replace(candidate, old=candidate.new, new=candidate.old, text=bump.subject.family[0].image)
     measured: dict[Place, list[Row]] = {}
     for row in judged.rows:
         measured.setdefault(_place(row), []).append(row)
@@ -31,30 +35,27 @@ def proofs(context: Context, bump: Bump, judged: Judged) -> tuple[Proof, ...]:
     made = []
     for place in sorted({*measured, *heard}):
         claims = {row.image for row in measured.get(place, ()) if row.image}
-        proof = prove(_spoken(heard, place), bump.subject.candidate, schemes=context.knowledge.schemes, engines=known.images,
+        proof = prove(_spoken(heard, place), candidate, schemes=context.knowledge.schemes, engines=known.images,
                       claims=claims or (all_claims if place[0] == "eval" else ()), trusted=trusted, name=known.name)
         if place in measured or proof.contradicted:
             made.append(replace(proof, role=place[0], recipe=place[1], concurrency=place[2]))
     return tuple(made)
 
 
-def told(judged: Judged, proven: Iterable[Proof]) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """The rows that the verdict may hear, those of unproven points flagged, and the reasons that an eval's server gives: what
-    another image answered is no score of this one, and what nobody vouches for is no proof that it passes."""
+def told(judged: Judged, proven: Iterable[Proof]) -> tuple[Row, ...]:
+    """The rows that the verdict may hear, those of unproven points flagged: what another image answered is no score of this
+    one. That nobody vouches for a point, or for an eval, is asked of the whole sweep beside (`decide.image.unproven`)."""
     by_place = {(one.role, one.recipe, one.concurrency): one for one in proven}
-    rows, reasons = [], []
+    rows = []
     for row in judged.rows:
         proof = by_place.get(_place(row))
         if proof is None or proof.holds:
             rows.append(row)
-            continue
-        reason = because(proof)
-        if row.metric == "eval":
-            reasons.append(reason)
-            rows += [] if proof.contradicted else [row]
-        else:
-            rows.append(replace(row, flags=(*row.flags, reason)))
-    return tuple(rows), tuple(dict.fromkeys(reasons))
+        elif row.metric != "eval":
+            rows.append(replace(row, flags=(*row.flags, because(proof))))
+        elif not proof.contradicted:
+            rows.append(row)
+    return tuple(rows)
 
 
 def second(judged: Judged) -> list[Row]:

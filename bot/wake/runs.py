@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from bot.decide.control import base_of
 from bot.errors import Refusal
 from bot.model.bump import Bump
 from bot.model.forge import Job as ForgeJob
@@ -21,7 +22,7 @@ from bot.ports import Forge
 DISPATCH, PULL = "workflow_dispatch", "pull_request"
 Found = tuple[RunInfo, Stage, int, str, str | None]  # a run, its stage and step, the head it measures, its nonce
 # smoke1 is the first stage of a smoke; a nonce names it between the bump's id and the attempt.
-_STAGE = re.compile(r"-(?P<stage>smoke|sweep|repeat)(?P<step>[1-9])?-[0-9]{1,6}-[0-9a-f]{12}$")
+_STAGE = re.compile(r"-(?P<stage>smoke|sweep|repeat|control)(?P<step>[1-9])?-[0-9]{1,6}-[0-9a-f]{12}$")
 _DIGITS = 7
 
 
@@ -40,7 +41,8 @@ def ours(forge: Forge, bump: Bump, labellings: Sequence[Labelling], *, since: da
 
 def nonce_of(title: str, bump: str) -> str | None:
     """Our nonce in a run's display title, if the run was dispatched for this bump."""
-    found = re.search(rf"(?<!\w)bumpbot-{re.escape(bump)}-(?:smoke[1-9]|sweep|repeat)-[0-9]{{1,6}}-[0-9a-f]{{12}}(?!\w)", title)
+    found = re.search(
+        rf"(?<!\w)bumpbot-{re.escape(bump)}-(?:smoke[1-9]|sweep|repeat|control)-[0-9]{{1,6}}-[0-9a-f]{{12}}(?!\w)", title)
     return found.group(0) if found else None
 
 
@@ -55,7 +57,7 @@ def carries(info: RunInfo, nonce: str, *, workflow: str, ref: str, me: str, sinc
 
 
 def _dispatched(forge: Forge, bump: Bump, since: datetime) -> Iterator[Found]:
-    me, heads, seen = forge.me(), [head.sha for head in bump.memory.heads], dict[str, int]()
+    me, seen = forge.me(), dict[str, int]()
     for workflow, stages in _asked(bump.subject.rules).items():
         for info in forge.runs(workflow, event=DISPATCH, since=since):
             nonce = nonce_of(info.title, bump.id)
@@ -64,7 +66,7 @@ def _dispatched(forge: Forge, bump: Bump, since: datetime) -> Iterator[Found]:
             if not carries(info, nonce, workflow=workflow, ref=stages[stage[0]], me=me, since=since):
                 continue
             # The run's own head is the default branch's; the one it measures stands in its nonce.
-            head = next((head for head in heads if head.startswith(nonce[-12:])), None)
+            head = next((head for head in _measurable(bump, stage[0]) if head.startswith(nonce[-12:])), None)
             if head is None or seen.get(nonce) == info.id:
                 continue
             if seen.setdefault(nonce, info.id) != info.id:
@@ -73,11 +75,18 @@ def _dispatched(forge: Forge, bump: Bump, since: datetime) -> Iterator[Found]:
             yield info, *stage, head, nonce
 
 
+def _measurable(bump: Bump, stage: Stage) -> list[str]:
+    """What a run of this stage may have been dispatched for: one of our heads, or where the old image still stands."""
+    if stage == "control":
+        return [base] if (base := base_of(bump)) else []
+    return [head.sha for head in bump.memory.heads]
+
+
 def _asked(rules: Rules) -> dict[str, dict[Stage, str]]:
     """workflow -> the stages that are dispatched there, each with the branch it is started on."""
     asked: dict[str, dict[Stage, str]] = {}
     if rules.smoke.workflow:
-        asked[rules.smoke.workflow] = {"smoke": rules.smoke.ref, "repeat": rules.smoke.ref}
+        asked[rules.smoke.workflow] = dict.fromkeys(("smoke", "repeat", "control"), rules.smoke.ref)
     if rules.sweep.start == "dispatch" and rules.sweep.workflow:
         asked.setdefault(rules.sweep.workflow, {})["sweep"] = rules.sweep.ref
     return asked

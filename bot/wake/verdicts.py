@@ -7,12 +7,17 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from bot import budget
+from bot.baseline import same_day
+from bot.decide import image
+from bot.decide.control import controls
+from bot.decide.runs import passed
 from bot.errors import BadInput
 from bot.model.bump import Bump, Judged
-from bot.model.result import Cell, Row
+from bot.model.result import Cell, Row, Verdict
 from bot.model.run import Run
 from bot.verdict.compare import compare
 from bot.verdict.pairs import identity
+from bot.verdict.words import known
 from bot.wake import gates, noises, proofs
 from bot.wake.artifacts import note
 from bot.wake.context import Context
@@ -20,15 +25,20 @@ from bot.wake.context import Context
 
 def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Sequence[Judged]) -> Judged:
     """The run's evidence with its gates, and for a sweep with its verdict so far. Smoke points of the same tested head and
-    repeats of the same head are second measurements. Rows that cannot be compared give none, which nobody takes for a good
-    one; a verdict is made again only when something it rests on is new."""
-    beside = [other for other in others if run.stage == "sweep" and _repeats(bump, run, other)]
-    seen = tuple(sorted(job for other in beside for job in other.seen))
+    repeats of the same head are second measurements, a whole control arm is the baseline. Rows that cannot be compared give
+    none, which nobody takes for a good one; a verdict is made again only when something it rests on is new."""
     judged = msgspec.structs.replace(judged, gates=gates.broken(bump, run, judged))
-    baseline = bump.subject.plan.baseline
-    if run.stage != "sweep" or not judged.rows or baseline is None or (judged.verdict and judged.beside == seen):
+    if run.stage != "sweep":
         return judged
-    rows, unproven = proofs.told(judged, judged.proofs)
+    arm, beside = _control(bump, run, others), [other for other in others if _repeats(bump, run, other)]
+    seen = tuple(sorted(job for other in (*beside, *([arm] if arm else [])) for job in other.seen))
+    published = bump.subject.plan.baseline
+    baseline = same_day(published, arm, image=bump.subject.family[0].image, date=_day(bump, arm)) if arm else published
+    if not judged.rows or baseline is None:
+        return msgspec.structs.replace(judged, verdict=None, control=None, beside=())
+    if judged.verdict and judged.beside == seen:
+        return judged
+    rows = proofs.told(judged, judged.proofs)
     repeats = [row for other in beside for row in proofs.second(other)]
     void = {(one.recipe, one.concurrency) for one in judged.proofs if one.role == "eval" and one.contradicted}
     try:
@@ -37,12 +47,38 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
             scores=[score for score in judged.scores if (score.recipe, score.concurrency) not in void],
             accounting=judged.accounting, baseline_accounting=baseline.accounting,
             samples=[one for one in judged.samples if (one.recipe, one.concurrency) not in void], baseline_samples=baseline.samples,
-            gpu_hours=costs(bump, rows), reasons=(*baseline.notes, *_outside(bump), *unproven),
+            gpu_hours=costs(bump, rows), reasons=(*baseline.notes, *_outside(bump)),
         )
     except BadInput as error:
         notes = (*judged.notes, note(f"run {run.id}", f"no verdict: {error}"))
-        return msgspec.structs.replace(judged, verdict=None, notes=tuple(dict.fromkeys(notes)))
-    return msgspec.structs.replace(judged, verdict=verdict, beside=seen)
+        return msgspec.structs.replace(judged, verdict=None, control=None, notes=tuple(dict.fromkeys(notes)))
+    return msgspec.structs.replace(judged, verdict=_gated(verdict, judged, beside, bump), beside=seen,
+                                   control=arm.run if arm else None)
+
+
+def _gated(verdict: Verdict, judged: Judged, beside: Sequence[Judged], bump: Bump) -> Verdict:
+    """The verdict with the image's gate: one that some point did not hold is open whatever the other points say. A loss that a
+    repeat confirmed stands: its own points are proven, or it would have been none."""
+    repeats = {run.id for run in bump.world.runs if run.stage == "repeat"}
+    found = image.unproven(judged.proofs, [proof for one in beside if one.run in repeats for proof in one.proofs])
+    if not found:
+        return verdict
+    reasons = known((*verdict.reasons, *map(proofs.because, found)))
+    if verdict.verdict in ("regressed", "inconclusive"):
+        return msgspec.structs.replace(verdict, reasons=reasons)
+    again = tuple(one for one in verdict.rerun if proofs.REASON in one.why)
+    return msgspec.structs.replace(verdict, verdict="inconclusive", reasons=reasons, rerun=again)
+
+
+def _control(bump: Bump, sweep: Run, others: Sequence[Judged]) -> Judged | None:
+    """The evidence of the run of the old image beside this sweep, where it is whole and of the old image."""
+    newest = next(iter(controls(bump, sweep)), None)
+    found = next((other for other in others if newest and other.run == newest.id), None)
+    return found if newest and found and passed(newest) and not gates.broken(bump, newest, found) else None
+
+
+def _day(bump: Bump, arm: Judged) -> str:
+    return next(run.created for run in bump.world.runs if run.id == arm.run).date().isoformat()
 
 
 def _repeats(bump: Bump, run: Run, other: Judged) -> bool:

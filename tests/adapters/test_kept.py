@@ -52,6 +52,13 @@ class TestRowsOfADay:
         assert [(one.point.concurrency, one.value) for one in found.rows] == [(1, 20.0), (16, 100.0)]
         assert (found.source, found.notes) == ("baselines/", ())
 
+    @pytest.mark.parametrize("said", [{"topology": "TP8"}, {"workload": "agentic-coding"}])
+    def test_of_another_topology_or_workload_are_not_whatever_their_fingerprint(self, said: dict[str, str]) -> None:
+        other = row(16)
+        other["point"] |= said
+        found = baseline({"baselines/2026-09-01/toy.jsonl": [row(1), other]}, topology="TP4", workload="chat")
+        assert [one.point.concurrency for one in found.rows] == [1]
+
     def test_an_eval_is_one_of_them(self) -> None:
         score = row(16, 0.96, metric="eval", unit="share", task="gsm8k", stat="strict", n=100, correct=96)
         assert [one.task for one in baseline({"baselines/2026-09-01/toy.jsonl": [row(), score]}).rows] == [None, "gsm8k"]

@@ -66,10 +66,39 @@ class TestMatching:
         made = found(asides=[Aside(image=OLD, fingerprint=OTHER, identity=WHAT.replace("16/D", "8/D"), date="2026-09-04")])
         assert (made.baseline, made.missing) == (None, "other-configuration")
 
+    @pytest.mark.parametrize("topology", ["TP8/DCP16", "TP16/DCP8", "TP16/DCP16/EP4", "TP16/DCP16/DPA", "2P(TP16/DCP16)",
+                                          "1P(TP16/DCP16) x 1D(TP16)"])
+    def test_takes_no_other_topology_under_our_own_fingerprint(self, topology) -> None:
+        made = found(published(rows=rows(topology=topology)))
+        assert made.baseline is None and made.missing == "other-configuration"
+        aside = Aside(image=OLD, fingerprint=PRINT, identity="", date="2026-09-04", topology=topology)
+        assert found(asides=[aside]).missing == f"other-topology:{topology}"
+
+    @pytest.mark.parametrize("topology", ["TP16", "TP16/PCP2", None, "1P(TP16/DCP16)"])
+    def test_misses_no_size_that_rows_did_not_name(self, topology) -> None:
+        assert found(published(rows=rows(topology=topology))).baseline is not None
+
+    def test_takes_no_other_workload_under_our_own_fingerprint(self) -> None:
+        fixed = [structs.replace(row, point=structs.replace(row.point, workload="8k1k")) for row in rows()]
+        wanted = asked()
+        wanted = structs.replace(wanted, configurations=(structs.replace(wanted.configurations[0], workload="agentic-coding"),))
+        assert found(published(rows=tuple(fixed)), question=wanted).baseline is None
+
+    def test_published_for_another_configuration_alone_a_point_is_not_called_never_published(self) -> None:
+        aside = Aside(image=OLD, fingerprint=OTHER, identity="", date="2026-09-04", concurrency=32)
+        why = [(one.point.concurrency, one.why) for one in found(published(), question=asked(1, 32, 64), asides=[aside]).absent]
+        assert why == [(32, "other-configuration"), (64, "not-published")]
+
+    def test_published_of_our_image_under_another_fingerprint_is_not_called_another_image(self) -> None:
+        made = found(asides=[Aside(image=image, fingerprint=OTHER, identity=WHAT, date="2026-09-04")
+                             for image in (OLD, "vllm/vllm-openai:v0.29.0")])
+        assert made.missing == "other-configuration"
+
     def test_takes_every_topology_of_a_recipe_that_has_several_and_says_which_has_none(self) -> None:
         more = (Configuration(fingerprint=OTHER, concurrencies=(32,), topology="TP8"),
                 Configuration(fingerprint="0e", concurrencies=(64, 128), topology="TP4"))
-        made = found(published(), published("2026-08-20", 9, fingerprint=OTHER, concs=(32,)), question=asked(more=more))
+        eight = published("2026-08-20", 9, fingerprint=OTHER, rows=rows((32,), run=9, fingerprint=OTHER, topology="TP8"))
+        made = found(published(), eight, question=asked(more=more))
         assert {row.point.fingerprint for row in made.baseline.rows} == {PRINT, OTHER}
         assert [(one.point.topology, one.point.concurrency, one.why) for one in made.absent] == [
             ("TP4", 64, "other-configuration"), ("TP4", 128, "other-configuration")]
@@ -152,7 +181,7 @@ class TestFreezing:
     def test_says_what_can_no_longer_be_checked_or_compared(self) -> None:
         wanted = asked(1, 2, 4, 8, 32, evals=(EvalSpec(task="kimi_tool_call_schema", threshold=0.9),))
         kept = frozen(published(), question=wanted, repushed=datetime(2026, 9, 3, tzinfo=UTC))
-        assert kept.notes == ("baseline-unverifiable:2026-09-03", "eval-not-comparable:gsm8k", "eval-new:kimi_tool_call_schema",
+        assert kept.notes == ("baseline-unverifiable:2026-09-03", "eval-not-comparable:gsm8k:gone", "eval-new:kimi_tool_call_schema",
                               "points-gone:16", "points-new:32", "baseline-single")
 
     def test_trusts_a_tag_that_was_pushed_before(self) -> None:
@@ -163,6 +192,15 @@ class TestFreezing:
         assert "eval-size-changed:gsm8k:1319:1" in frozen(published(), question=one).notes
         whole = asked(evals=(EvalSpec(task="gsm8k", threshold=0.9, limit=2000),))
         assert frozen(published(), question=whole).notes == ("baseline-single",)
+
+    @pytest.mark.parametrize(("task", "limit", "n", "note"), [
+        ("gsm8k", None, 1000, "eval-size-changed:gsm8k:1000:1319"), ("gsm8k", 500, 200, "eval-size-changed:gsm8k:200:500"),
+        ("gsm8k", None, 1319, None), ("a_suite_of_theirs", None, 1000, None), ("gpqa_diamond_cot_n_shot", None, 100,
+                                                                              "eval-size-changed:gpqa_diamond_cot_n_shot:100:198")])
+    def test_a_suite_that_was_published_over_other_questions_is_a_note(self, task, limit, n, note) -> None:
+        made = tuple(structs.replace(row, task=task, n=n) if row.metric == "eval" else row for row in rows())
+        told = frozen(published(rows=made), question=asked(evals=(EvalSpec(task=task, threshold=0.9, limit=limit),))).notes
+        assert told == (*([note] if note else []), "baseline-single")
 
     def test_a_threshold_that_was_another_is_a_note_where_it_is_known(self) -> None:
         kept = frozen(published(thresholds={"gsm8k": 0.95}))

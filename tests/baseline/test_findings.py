@@ -17,7 +17,7 @@ def told(*notes, absent=()):
 
 @pytest.mark.parametrize(("note", "class_", "action", "who"), [
     ("points-gone:32", "baseline-gap", "ask", "maintainer"), ("eval-size-changed:gsm8k:1319:1", "baseline-gap", "ask", "maintainer"),
-    ("eval-not-comparable:gsm8k", "baseline-gap", "ask", "maintainer"), ("points-new:16", None, "note", "bot"),
+    ("eval-not-comparable:gsm8k:gone", "baseline-gap", "ask", "maintainer"), ("points-new:16", None, "note", "bot"),
     ("eval-new:gsm8k", None, "note", "bot")])
 def test_a_difference_is_a_finding_with_its_evidence_and_who_moves(note, class_, action, who):
     (found,) = told(note, "baseline-single")

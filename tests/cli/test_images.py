@@ -132,6 +132,15 @@ class TestPlan:
         assert told["missing_baseline"] == "no-source"
         assert (guest / "recipes" / "toy.yaml").read_bytes() == before
 
+    def test_tells_what_the_old_image_beside_the_sweep_costs_where_the_policy_asks_for_it(self, guest: Path, image: str) -> None:
+        asked = ("--repo", guest, "plan", "toy", "--image", f"{image}:v1.1.0")
+        assert bumpbot(*asked, "--format", "json").json["control_arm"] is None
+        recipe = guest / "recipes" / "toy.yaml"
+        recipe.write_text(recipe.read_text() + "policy: {control-arm: same-day}\n")
+        told = bumpbot(*asked, "--format", "json").json
+        assert told["control_arm"] == {"points": 2, "gpu_hours": pytest.approx(2 * 4 * 100 / 60)}
+        assert "Control arm:" in bumpbot(*asked).out and "about 13.3 GPU-h" in told["proposal"] and "约 13.3 GPU 小时" in told["proposal"]
+
     def test_without_an_image_takes_the_one_that_scan_names_and_says_why(self, guest: Path, image: str) -> None:
         found, = bumpbot("--repo", guest, "scan", "--format", "json").json
         told = bumpbot("--repo", guest, "plan", "toy", "--format", "json").json

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.decide import decide
+from bot.decide.image import unproven
 from bot.decide.runs import suspects
 from bot.model.action import Dispatch, Push, Remember, Rerun, Say
 from bot.model.bump import Bump, Ended, Judged
@@ -90,6 +91,20 @@ class TestASweep:
         assert (ended(actions).outcome, ended(actions).cause) == (Outcome.UNCERTAIN, Cause.VERDICT)
         assert SQUASH in ended(actions).why.en and SQUASH in said(actions, Stop).why.zh
         assert said(actions, SweepReport).proofs[0].state == "stale"
+
+    @pytest.mark.parametrize("verdict", ["neutral", "improved"])
+    @pytest.mark.parametrize("proof", [STALE, replace(STALE, state="conflicting"), replace(STALE, state="unproven", ran=""),
+                                       replace(STALE, role="eval")])
+    def test_validates_nothing_whatever_its_verdict_says(self, verdict: str, proof: Proof) -> None:
+        assert ended(acts(self.over(verdict, proof))).outcome is Outcome.UNCERTAIN
+
+    def test_whose_loss_was_confirmed_elsewhere_is_regressed_all_the_same(self) -> None:
+        assert ended(acts(self.over("regressed", STALE))).outcome is Outcome.REGRESSED
+
+    def test_counts_a_point_that_a_repeat_of_it_proved(self) -> None:
+        good = replace(STALE, state="proven")
+        assert unproven([STALE], [good]) == () == unproven([good], [STALE])
+        assert unproven([STALE], [replace(good, concurrency=2)]) == (STALE,) == unproven([STALE], [replace(good, role="eval")])
 
     def test_that_is_open_for_another_reason_blames_no_cache(self) -> None:
         assert ended(acts(self.over())).why is None

@@ -21,7 +21,7 @@ POLICIES = st.fixed_dictionaries({
     "needs_entry": st.booleans(), "late": st.booleans(), "gpu_hours": st.sampled_from([3000.0, 3000.0, None, 400.0, 160.0, 30.0]),
     "repairs": st.integers(0, 5), "infrastructure_retries": st.integers(0, 2), "approve_above": st.sampled_from([None, None, 10.0]),
     "known": st.dictionaries(st.sampled_from(REPAIRABLE), st.sampled_from([True, True, False])), "along": st.integers(0, 4),
-    "stages": st.sampled_from([("trim",), facts.STAGED]),
+    "control": st.booleans(), "another_image": st.sampled_from([False, False, True]), "stages": st.sampled_from([("trim",), facts.STAGED]),
     "theme": st.sampled_from([*REPAIRABLE, "node-unhealthy", "package-fetch", "eval-gate"]),
 })
 
@@ -32,9 +32,10 @@ class AnyOrder(RuleBasedStateMachine):
     @initialize(drawn=POLICIES)
     def begin(self, drawn: dict) -> None:
         limits = {name: drawn[name] for name in ("gpu_hours", "repairs", "infrastructure_retries", "approve_above")}
-        manners = {name: drawn[name] for name in ("start", "changelog", "drafts", "needs_entry", "late", "stages")}
+        manners = {name: drawn[name] for name in ("start", "changelog", "drafts", "needs_entry", "late", "stages", "control")}
         self.world = world(**manners, **limits)
         self.world.repairs, self.theme = drawn["known"], drawn["theme"]
+        self.world.another_image = drawn["another_image"]
         if drawn["theme"] in REPAIRABLE:
             self.world.repairs = {drawn["theme"]: True, **drawn["known"]}
         self.bot = Watched(self.world)

@@ -76,6 +76,32 @@ def repeat_fails(*classes: str | None) -> Watched:
     return bot
 
 
+def beside(*classes: str | None, **policy: object) -> Watched:
+    """A sweep with the old image beside it, whose runs fail one after the other in these ways."""
+    bot = begun(control=True, **policy)
+    until(bot, "Sweeping")
+    bot.wake()
+    for class_ in classes:
+        arm = next(run for run in bot.world.alive() if run.stage == "control")
+        bot.world.begin(arm)
+        for job in [job for job in bot.world.runs[arm.id].jobs if job.status != "completed"]:
+            bot.world.end_job(bot.world.runs[arm.id], job, "failure", class_)
+        bot.wake()
+    return bot
+
+
+def sweep_first() -> Watched:
+    """The sweep is done long before the old image is."""
+    bot = beside()
+    sweep = next(run for run in bot.world.alive() if run.stage == "sweep")
+    bot.world.begin(sweep)
+    for job in [job for job in bot.world.runs[sweep.id].jobs if job.status != "completed"]:
+        bot.world.end_job(bot.world.runs[sweep.id], job, "success")
+    bot.wake()
+    assert type(phase_of(bot.world.facts())).__name__ == "Controlling"
+    return bot
+
+
 def stage_fails(step: int, class_: str | None, **policy: object) -> Watched:
     """The stages before this one pass, and this one fails."""
     bot = begun(stages=STAGED, **policy)
@@ -116,6 +142,13 @@ STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "a sick node in the repeat": (lambda: repeat_fails("node-unhealthy"), "regressed", "verdict"),
     "three sick nodes in the repeat": (lambda: repeat_fails(*["node-unhealthy"] * 3), "uncertain",
                                        "infrastructure-retries-exhausted"),
+    "the old image beside the sweep": (lambda: beside(), "validated", "verdict"),
+    "the old image beside our own dispatch": (lambda: beside(start="dispatch"), "validated", "verdict"),
+    "the old image takes longer than the sweep": (sweep_first, "validated", "verdict"),
+    "the old image fails of a sick node once": (lambda: beside("node-unhealthy"), "validated", "verdict"),
+    "the old image fails of a sick node twice": (lambda: beside("node-unhealthy", "node-unhealthy"), "validated", "verdict"),
+    "the old image fails of its own": (lambda: beside("oom"), "validated", "verdict"),
+    "the old image cannot be paid": (lambda: begun(control=True, gpu_hours=150.0), "validated", "verdict"),
     "the tag is pushed again under the smoke": (lambda: pushed_again("Smoking"), "superseded", "none"),
     "the tag is pushed again before the sweep": (lambda: pushed_again("SweepDue", approve_above=10.0), "superseded", "none"),
     "a tag that nobody pinned is pushed again under the sweep": (lambda: pushed_again("Sweeping"), "superseded", "none"),

@@ -13,9 +13,10 @@ EVERY = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def asked(recipe: str, *, model: str = "", image: str, fingerprint: str, concurrencies: tuple[int, ...] = EVERY,
-          identity: str = "", **more) -> Question:
+          identity: str = "", topology: str = "", workload: str = "", **more) -> Question:
     """One configuration with all its concurrencies."""
-    one = Configuration(fingerprint=fingerprint, concurrencies=concurrencies, identity=identity)
+    one = Configuration(fingerprint=fingerprint, concurrencies=concurrencies, identity=identity, topology=topology,
+                        workload=workload)
     return Question(recipe=recipe, model=model, image=image, **{"configurations": (one,), **more})
 
 

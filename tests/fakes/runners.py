@@ -54,7 +54,7 @@ class Runners:
             return
         whole = [*(("throughput", c) for c in (1, 2, 4)), ("eval", 4)]
         trimmed = [(point.kind, point.concurrency) for point in self.subject.plan.smoke if point.stage == run.step]
-        cells = {"smoke": trimmed, "repeat": [("throughput", 2)]}.get(run.stage, whole)
+        cells = {"smoke": trimmed, "repeat": [("throughput", 2)], "control": whole[:-1]}.get(run.stage, whole)
         jobs = tuple(self._job(role, concurrency, 1) for role, concurrency in (*cells, ("other", None)))
         self.runs[run.id] = replace(run, status="in_progress", jobs=jobs)
 

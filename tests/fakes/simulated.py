@@ -52,6 +52,7 @@ class Simulated(Runners):
         self.base, self.entries_on_base, self.entries_seen, self.conflict = 0, 0, 0, False
         self.labellings: list[Labelling] = []
         self.verdicts: dict[int, str] = {}
+        self.another_image = False  # what ran as the old image is not the old image
         self.repairs: dict[str | None, bool] = {}
         self.refusing, self.forbids = 0, False
         self.tag: str | None = None
@@ -95,7 +96,15 @@ class Simulated(Runners):
             for job in ended if job.conclusion in BAD
         )
         verdict = self._verdict(run) if run.stage == "sweep" else None
-        return Judged(run=run.id, head=run.head, seen=tuple(job.id for job in ended), failures=failures, verdict=verdict)
+        return Judged(run=run.id, head=run.head, seen=tuple(job.id for job in ended), failures=failures, verdict=verdict,
+                      control=self._control(run) if verdict else None,
+                      gates=("image:c1",) if run.stage == "control" and self.another_image else ())
+
+    def _control(self, sweep: Run) -> int | None:
+        """The run of the old image that the verdict rests on."""
+        arms = [run.id for run in self.runs.values() if run.stage == "control" and run.conclusion == "success"
+                and run.id not in self.hidden and run.created - sweep.created < timedelta(hours=24)]
+        return None if self.another_image or not arms else arms[-1]
 
     def _verdict(self, run: Run) -> results.Verdict:
         """A suspect point stays one until a repeat of the sweep's head has measured it; then it is what it was taken for."""

@@ -19,7 +19,7 @@ from bot.decide.runs import failed_jobs, smokes, starting, steps
 from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, React, Remember, Reopen, Rerun, Say
 from bot.model.bump import Approval, Asked, Bump, Ended
 from bot.model.event import Pushed, RunFinished, Scheduled
-from bot.model.outcome import Outcome
+from bot.model.outcome import Cause, Outcome
 from bot.model.rules import Limits
 from bot.model.run import Run
 from tests.fakes import facts
@@ -96,6 +96,9 @@ class Watched:
         ends = [action.fact for action in actions if isinstance(action, Remember) and isinstance(action.fact, Ended)]
         if any(fact.outcome is Outcome.VALIDATED for fact in ends):
             assert bump.world.changelog in ("present", "behind", "blocked", "none") or not bump.subject.rules.changelog
+        if any(fact.cause is Cause.VERDICT for fact in ends):  # the old image beside the sweep is waited for
+            assert not any(run.stage == "control" and not run.terminal and run.head == bump.memory.heads[0].contains_base
+                           for run in bump.world.runs)
         if not (ends or bump.memory.ended or any(isinstance(action, Push) for action in actions)):
             stopped = [run for run in bump.world.runs if Cancel(run=run.id) in actions and run.stage == "sweep"]
             assert not any(run.head == bump.head and self._alone(bump, run) for run in stopped)
@@ -112,9 +115,11 @@ class Watched:
             match action:
                 case Dispatch(head=head, nonce=nonce):
                     word = nonce.rsplit("-", 3)[1]
-                    assert head == (bump.tested_head if word.startswith("smoke") else bump.head)
+                    wanted = {"control": bump.memory.heads[0].contains_base}.get(word, bump.head)
+                    assert head == (bump.tested_head if word.startswith("smoke") else wanted)
                     assert left is None or action.gpu_hours <= left
                     prices = {"sweep": budget.price_sweep(bump), "repeat": budget.price(bump, [facts.point("throughput", 2)]),
+                              "control": budget.price_control(bump),
                               **{f"smoke{step}": budget.price_smoke(bump, step) for step in steps(bump)}}
                     assert action.gpu_hours == pytest.approx(prices[word])
                 case Label(head=head):
@@ -125,6 +130,7 @@ class Watched:
                     failed = [job for job in run.latest_jobs if job.conclusion in ("failure", "cancelled")]
                     minutes = {kind: budget.minutes(kind, bump.world.runs, bump.subject.limits) for kind in ("throughput", "eval")}
                     assert left is None or sum(job.gpus * minutes.get(job.role, 0) / 60 for job in failed) <= left
+                    assert run.stage != "control" or run.attempt == 1
                     assert run.attempt <= bump.subject.limits.infrastructure_retries or insisted(assumed(bump, actions), run)
                 case Push(why="repair", repair=repair):
                     assert bump.memory.repairs_used < bump.subject.limits.repairs
@@ -149,10 +155,10 @@ class Watched:
         alive = [run for run in bump.world.runs if not run.terminal and run.id not in self.world.dying]
         busy = [run for run in alive if run.stage == "sweep" and any(job.role != "other" for job in run.jobs)]
         assert len(busy) <= 1 and all(run.head == bump.head for run in busy)
-        assert len([run for run in alive if run.stage == "smoke"]) <= 1 >= len([run for run in alive if run.stage == "repeat"])
+        assert all(len([run for run in alive if run.stage == stage]) <= 1 for stage in ("smoke", "repeat", "control"))
         phase = type(phase_of(bump)).__name__
-        if phase in ("Smoking", "Sweeping", "Repeating"):
-            assert alive or self.world.dying
+        if phase in ("Smoking", "Sweeping", "Controlling", "Repeating"):
+            assert alive or self.world.dying or (phase == "Controlling" and self.world.hidden)
         elif phase == "SweepDue" and needs_approval(bump):
             assert bump.told("status")
         elif phase == "Settling":
@@ -190,10 +196,10 @@ class Watched:
 
 
 def world(*, start: str = "label", changelog: bool = True, drafts: bool = True, needs_entry: bool = True, late: bool = False,
-          stages: tuple[str, ...] = ("trim",), **limits: object) -> Simulated:
+          stages: tuple[str, ...] = ("trim",), control: bool = False, **limits: object) -> Simulated:
     """A world for a bump of four points under these rules."""
     subject = facts.subject(limits=Limits(**{"gpu_hours": 1000.0, **limits}))
-    subject = replace(subject, plan=replace(subject.plan, smoke=facts.smoke(*stages)))
+    subject = replace(subject, plan=replace(subject.plan, smoke=facts.smoke(*stages), control=control))
     sweep = replace(subject.rules.sweep, start=start, drafts=drafts, inputs={"ref": "{head}", "test-name": "{nonce}"})
     rules = replace(subject.rules, sweep=sweep, changelog=changelog, smoke=replace(subject.rules.smoke, stages=stages))
     return Simulated(replace(subject, rules=rules), needs_entry=needs_entry, late=late)

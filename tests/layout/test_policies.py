@@ -8,14 +8,15 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from bot.errors import BadInput
 from bot.images.policy import policy
 from bot.layout import Layout, load, resolve, schema, wanted
 from bot.model.policy import Hint, Wanted
 from bot.recipe import own
+from bot.recipe.read import control, read
 from bot.recipe.read import policy as policy_of
-from bot.recipe.read import read
 from tests.layout.test_layout import PLAIN, PRESETS
 
 ALL = """policy:
@@ -23,6 +24,7 @@ ALL = """policy:
   minimum-age-days: 2
   quiet-days: 1.5
   every-days: 7
+  control-arm: never
 policies:
   dsv4-*: {channel: stable, must-have: [0123456789abcdef]}
   dsv4-fp4-*: {channel: nightly}
@@ -79,11 +81,49 @@ class TestALayoutsPolicies:
         ("policy: {hints: [{by: me}]}\n", "f.yml:7: policy.hints.0: a hint names a tag or a commit"),
         ("policy: {hints: [{use: v1, contains: 0123abc}]}\n", "f.yml:7: policy.hints.0: a hint names a tag or a commit"),
         ("policy: {channel: null}\n", "f.yml:7: policy.channel"),
+        ("policy: {control-arm: always}\n", "f.yml:7: policy.control-arm"),
     ])
     def test_that_do_not_hold_are_told_with_their_line(self, text: str, told: str) -> None:
         with pytest.raises(BadInput) as caught:
             said(text)
         assert told in str(caught.value)
+
+
+SMOKE = "smoke: {workflow: w.yml, title: 't', inputs: {run: '{%s}', ref: '{head}', name: '{nonce}'}%s}\npolicy: {control-arm: same-day}\n"
+
+
+class TestAControlArm:
+    """A key that asks for a run that nothing can start is a fault of the file that says so."""
+
+    @pytest.mark.parametrize("text", [SMOKE % ("points", ""), SMOKE % ("arguments", ", arguments: {repeat: [--conc, '{concurrencies}']}")])
+    def test_is_dispatched_as_a_repeat_is(self, text: str) -> None:
+        assert wanted(said(text), "any").control_arm == "same-day" and wanted(said(), "any").control_arm == "never"
+
+    @pytest.mark.parametrize("preset", ["own", "inferencex"])
+    def test_is_to_be_had_with_each_preset(self, preset: str) -> None:
+        found = resolve(f"preset: {preset}\npolicy: {{control-arm: same-day}}\n", PRESETS)
+        assert wanted(found, "any").control_arm == "same-day"
+
+    @pytest.mark.parametrize(("text", "why"), [
+        ("policy: {control-arm: same-day}\n", "f.yml:7: policy.control-arm: asks for a control arm, and no workflow"),
+        ("policies:\n  dsv4-*: {control-arm: same-day}\n", "f.yml:8: policies.dsv4-*.control-arm: asks for a control arm, and no workflow"),
+        (SMOKE.replace("{head}", "main") % ("points", ""), "f.yml:8: policy.control-arm: asks for a control arm, and no input of the smoke holds {head}"),
+        (SMOKE.replace("{nonce}", "x") % ("points", ""), "no input of the smoke holds {nonce}"),
+        (SMOKE % ("keys", ""), "nothing tells the smoke's workflow which points"),
+        (SMOKE % ("arguments", ""), "nothing tells the smoke's workflow which points"),
+    ])
+    def test_that_nothing_can_start_is_told_with_its_line(self, text: str, why: str) -> None:
+        with pytest.raises(BadInput) as caught:
+            said(text)
+        assert why in str(caught.value)
+
+    def test_that_an_own_recipe_asks_for_is_told_when_it_is_planned(self) -> None:
+        tree = Files(recipes__r=RECIPE.replace("policy: {channel: stable, minimum-age-days: 2}", "policy: {control-arm: same-day}"))
+        layout = resolve("preset: own\n", PRESETS)
+        recipe = read(tree, layout, "glm5.3flash-fp8-h200-sglang-tp4ep4-mtp5")
+        assert control(tree, layout, recipe)
+        with pytest.raises(BadInput, match=r"recipes/r.yaml: policy.control-arm: asks for a control arm, and no workflow"):
+            control(tree, replace(layout, smoke=None), recipe)
 
 
 class TestOnePolicy:

@@ -1,4 +1,6 @@
-"""Makes the shipped scenarios on bumpbot's own layout again (green, moved-tag, takeover, stale-cache, family); the same bytes each time.
+"""Makes the shipped scenarios on bumpbot's own layout again (green, moved-tag, takeover, stale-cache, control-arm, family).
+
+The same bytes each time:
 
     python -m tests.rehearse.make_own_scenarios [--into DIR]
 
@@ -17,11 +19,13 @@ from tests.rehearse.own_scenarios.world import KEY, SIBLING, Team
 SCENARIOS = Path(__file__).parents[2] / "bot/rehearse/scenarios"
 # The sweep of one recipe is forecast at about five GPU-hours once its smoke has run.
 ASKS = "  # A sweep that costs more waits until a maintainer puts the label full-sweep-enabled.\n  approve-above: 4\n"
+BESIDE = "policies:\n  # The old image once more on the day of the sweep, at the same points.\n  larch72b-*: {control-arm: same-day}\n"
 STORIES = {
     stories.GREEN: (stories.green, Team(limits=ASKS)),
     stories.MOVED: (stories.moved_tag, None),
     stories.TAKEN: (stories.takeover, None),
     stories.STALE: (stories.stale_cache, None),
+    stories.CONTROL: (stories.control_arm, Team(limits=BESIDE)),
     stories.FAMILY: (stories.family, Team(keys=(KEY, SIBLING))),
 }
 

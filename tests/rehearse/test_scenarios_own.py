@@ -82,7 +82,8 @@ class TestEachFolder:
 
     def test_three_share_the_world_of_green_and_one_adds_the_image_that_its_tag_moves_to(self) -> None:
         assert {name: loaded(name).declared.shares for name in STORIES} == {
-            "green": None, "moved-tag": "green", "takeover": "green", "stale-cache": "green", "family": None}
+            "green": None, "moved-tag": "green", "takeover": "green", "stale-cache": "green", "family": None,
+            "control-arm": None}
         assert [file.name for file in sorted((SCENARIOS / "moved-tag").iterdir())] == ["artifacts", "registry.yaml", "scenario.yaml"]
         tags = {name: set(loaded(name).registry["docker.io"]["lmsysorg/sglang"]) for name in ("green", "moved-tag")}
         assert tags["moved-tag"] - tags["green"] == {REBUILT} and world.digest_of(REBUILT) != world.digest_of(NEW)

@@ -34,6 +34,7 @@ class Told:
         (self.pull,), self.runs, self.unforeseen = world.hub.pulls(), {run.id: run for run in world.hub.runs()}, world.unforeseen
         self.files = {path: world.hub.git.blob(world.hub.git.entry(self.pull.head, path)[1]).decode()
                       for path in (f"recipes/{KEY}.yaml", "perf-changelog.yaml")}
+        self.main = world.hub.git.text("rev-parse", "main").strip()
         self.pushed = world.hub.git.text("log", "--format=%ae", f"main..{self.pull.branch}").split()
 
     @property
@@ -82,7 +83,7 @@ class TestEach:
         for run, inputs in zip(sorted(told.runs.values(), key=lambda run: run.created), told.asked, strict=True):
             assert (run.branch, run.cause.event) == ("main", "workflow_dispatch")
             assert re.fullmatch(r"[0-9a-f]{40}", inputs["commit"])
-            assert re.fullmatch(rf"bumpbot-{told.pull.branch.partition('/')[2]}-(smoke[123]|sweep|repeat)-\d+-{inputs['commit'][:12]}",
+            assert re.fullmatch(rf"bumpbot-{told.pull.branch.partition('/')[2]}-(smoke[123]|sweep|repeat|control)-\d+-{inputs['commit'][:12]}",
                                 inputs["nonce"])
             assert inputs["nonce"] in run.title
 
@@ -188,6 +189,29 @@ class TestStaleCache:
     def test_what_ran_and_the_file_to_delete_are_named_in_both_languages(self, told: Told, kind: str) -> None:
         for half in told.comment(kind).split("<summary>中文</summary>"):
             assert "0.5.21" in half and "0.5.22" in half and "lmsysorg_sglang_v0.5.22.sqsh" in half
+
+
+class TestControlArm:
+    NAME = "control-arm"
+
+    def test_the_old_image_runs_once_beside_the_sweep_for_the_commit_that_the_bump_was_made_from(self, told: Told) -> None:
+        assert told.ours == [*[("smoke.yml", 1, "dispatch", "success")] * 3, ("sweep.yml", 1, "dispatch", "success"),
+                             ("smoke.yml", 1, "dispatch", "success")]
+        (arm,) = [one for one in told.asked if "-control-" in one["nonce"]]
+        assert sorted(arm["points"].split()) == sorted(world.id_of(KEY, conc) for conc in numbers.LEVELS)
+        assert arm["commit"] == told.main and arm["commit"] != told.asked[3]["commit"]
+
+    def test_is_the_baseline_of_a_day_on_which_both_are_slower(self, told: Told) -> None:
+        """Against the published points each is 8 to 11 % worse, and a repeat would have found the same."""
+        assert (told.result["outcome"], told.result["cause"]) == ("validated", "verdict")
+        english, _, chinese = told.comment("sweep").partition("<summary>")
+        assert "verdict: neutral" in english and "against the old image beside it (run 7300914102)" in english
+        assert "the baseline of this sweep" in english and "7300914102" in chinese and "基线" in chinese
+        assert not re.search(r"\((?:-|\+)[5-9]\.\d%\)", english)
+
+    def test_is_counted_and_told_before(self, told: Told) -> None:
+        assert 8.5 < told.result["gpu_hours"] < 9
+        assert "**Control arm:** the old image is measured beside the sweep" in told.pull.body
 
 
 class TestFamily:

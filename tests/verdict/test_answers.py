@@ -158,12 +158,19 @@ class TestSeveralConcurrencies:
 class TestAnotherSuite:
     def test_of_fewer_questions_may_be_worse_and_is_never_shown_to_be_as_good(self) -> None:
         given = verdict([score(16, 600, 600)], PUBLISHED_SCORES)
-        assert given.verdict == "inconclusive" and "eval-not-comparable:gsm8k" in given.reasons
+        assert given.verdict == "inconclusive" and "eval-not-comparable:gsm8k:1319:600" in given.reasons
         assert verdict([score(16, 480, 600)], PUBLISHED_SCORES).verdict == "regressed"
+
+    @pytest.mark.parametrize("told", [score(16, 980, 1000), score(16, 190, 198, task="gpqa"), score(16, 1283, stat="other")])
+    def test_by_its_size_its_name_or_its_filter_is_a_reason_and_no_finding(self, told) -> None:
+        given = verdict([*curve(), told], [*curve(), *PUBLISHED_SCORES])
+        assert given.verdict == "neutral" and not [found for found in given.findings if found.metric == "eval"]
+        (why, *_) = [reason for reason in given.reasons if reason.startswith("eval-not-comparable") and not reason.endswith(":gone")]
+        assert why.removeprefix("eval-not-comparable:") in ("gsm8k:1319:1000", "gpqa", "gsm8k/other")
 
     def test_that_is_gone_is_a_reason(self) -> None:
         given = verdict([*curve(), score(1, 30, 30, task="smoke")], [*curve(), *PUBLISHED_SCORES])
-        assert {"eval-not-comparable:gsm8k", "eval-not-comparable:smoke"} <= set(given.reasons)
+        assert {"eval-not-comparable:gsm8k:gone", "eval-not-comparable:smoke"} <= set(given.reasons)
 
     @pytest.mark.parametrize("n", [0, -5, None])
     def test_without_a_number_of_questions_is_tested_by_nothing(self, n) -> None:

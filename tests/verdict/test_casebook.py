@@ -78,7 +78,7 @@ class TestBumpsThatChangedNothing:
     def test_say_that_their_suite_was_not_measured_any_more(self) -> None:
         """gsm8k with 1319 questions was published, a smoke of one question was run: accuracy is not known."""
         told = verdict(*casebook.rows(3063))
-        assert {"eval-not-comparable:gsm8k", "eval-not-comparable:minimax_m3_smoke"} <= set(told.reasons)
+        assert {"eval-not-comparable:gsm8k:gone", "eval-not-comparable:minimax_m3_smoke"} <= set(told.reasons)
         assert not [found for found in told.findings if found.metric == "eval"]
 
     def test_stay_neutral_as_agentic_curves_whose_noise_is_larger(self) -> None:

@@ -77,6 +77,33 @@ class TestASweepWhoseServersSayWhatTheyAre:
         assert states(found) == {4: "claimed"} and not any("image" in reason for reason in found.verdict.reasons)
 
 
+class TestASweepOfWhichOnePointIsNotJudged:
+    """A saturated point, or one without a baseline, is in no pool; that the old image ran there counts all the same."""
+
+    def over(self, text: str | None, *, published: tuple[int, ...] = (1, 2, 4), queue: float = 1.0) -> Judged:
+        of = facts(*published)
+        ttft = tuple(Row(point=Cell(recipe="r", concurrency=conc), metric="ttft", stat="p50", value=queue if conc == 4 else 0.1,
+                         unit="s") for conc in published)
+        plan = of.subject.plan
+        rows = tuple(replace(row, run=number) for number in (1, 2, 3) for row in (*plan.baseline.rows, *ttft))
+        of = replace(of, subject=replace(of.subject, plan=replace(plan, baseline=replace(plan.baseline, rows=rows))))
+        return run((1, says("0.29.0")), (2, says("0.29.0")), (4, text), of=of)
+
+    def test_is_open_where_the_old_image_ran_at_its_saturated_point(self) -> None:
+        found = self.over(says("0.27.1"))
+        assert found.verdict.verdict == "inconclusive" and "image-not-proven:vLLM 0.27.1" in found.verdict.reasons
+
+    def test_is_open_where_nobody_says_what_ran_there(self) -> None:
+        assert self.over("").verdict.verdict == "inconclusive" and "image-not-proven" in self.over("").verdict.reasons
+
+    def test_is_open_where_the_point_has_no_baseline(self) -> None:
+        found = self.over(says("0.27.1"), published=(1, 2))
+        assert found.verdict.verdict == "inconclusive" and "image-not-proven:vLLM 0.27.1" in found.verdict.reasons
+
+    def test_is_judged_where_the_candidate_ran_there(self) -> None:
+        assert not any("image" in reason for reason in self.over(says("0.29.0")).verdict.reasons)
+
+
 class TestAnEvalsServer:
     def test_is_another_than_that_of_the_throughput_beside_it(self) -> None:
         jobs = [job(1), job(2, role="eval")]

@@ -75,6 +75,23 @@ def dispatching(**sweeps: Any) -> Bump:
     return bump("proposal", rules=rules)
 
 
+class TestARunOfTheOldImage:
+    NAME = f"e2e Test - bumpbot-b-control-0-{BASE[:12]}"
+
+    def test_is_ours_where_it_measures_the_commit_that_the_bump_was_made_from(self) -> None:
+        (run,) = found(info(title=self.NAME))
+        assert (run.stage, run.head, run.reason) == ("control", BASE, "dispatch")
+
+    @pytest.mark.parametrize("name", [f"bumpbot-b-control-0-{PROPOSAL[:12]}", f"bumpbot-b-smoke1-0-{BASE[:12]}",
+                                      f"bumpbot-b-control1-0-{BASE[:12]}"])
+    def test_is_nobodys_where_it_measures_anything_else(self, name: str) -> None:
+        assert found(info(title=f"e2e Test - {name}")) == ()
+
+    def test_twice_under_one_nonce_is_refused(self) -> None:
+        with pytest.raises(Refusal):
+            found(info(1, title=self.NAME), info(2, title=self.NAME))
+
+
 class TestADispatchedRun:
     def test_of_ours_measures_the_head_in_its_nonce(self) -> None:
         (run,) = found(info())

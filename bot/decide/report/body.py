@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
+from bot import budget
 from bot.baseline import medians
+from bot.decide.control import controls
 from bot.decide.report.parts import COLUMNS, Where, ordered, result, scores, spent, state, values
 from bot.decide.runs import repeats, smokes, steps
 from bot.model.bump import Bump, Ended
@@ -46,6 +48,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
         state=state(bump, ended),
         attempts=attempt_lines(bump),
         notes=plan.notes,
+        control=budget.price_control(bump) if plan.control else None,
     )
 
 
@@ -92,7 +95,7 @@ def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:
     sweeps = [run for run in bump.world.runs if run.stage == "sweep" and any(job.role != "other" for job in run.jobs)]
     if sweeps:
         newest = max(sweeps, key=lambda run: (run.created, run.id))
-        again = [run for run in repeats(bump) if run.head == newest.head]
+        again = [*(run for run in repeats(bump) if run.head == newest.head), *controls(bump, newest)]
         lines.append(_line(bump, None, newest.head, [newest], beside=again))
     return tuple(lines)
 

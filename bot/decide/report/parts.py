@@ -13,7 +13,19 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import AgainLine, Cell, Failure, Line, ProofLine, Regression, RunLine, State, Table
+from bot.model.lines import (
+    AgainLine,
+    Cell,
+    Failure,
+    LackLine,
+    Line,
+    ProofLine,
+    RefusedLine,
+    Regression,
+    RunLine,
+    State,
+    Table,
+)
 from bot.model.outcome import ENDINGS, Mover
 from bot.model.result import Accounting, Proof, Rerun, Row, Score
 from bot.model.run import Run
@@ -27,6 +39,9 @@ SMOKE_COLUMNS = ("tput_per_gpu", "output_tput", "input_tput", "ttft", "itl", "in
 Where = tuple[str, int]
 # Which statistic stands for a metric where a file gives several.
 STATS = {"p50": 0, None: 1, "mean": 2}
+# A reason for which there is no baseline -> what would mend it; for others it is points that match.
+MENDS = {"baseline-unreachable": "source", "source-refused": "source", "answer-unreadable": "source", "no-source": "layout",
+         "model-unknown": "layout", "points-unknown": "points"}
 WORST = ("stale", "conflicting", "unproven", "claimed", "proven")
 
 
@@ -66,6 +81,7 @@ PHASE_WORDS = {
     "SweepDue": "smoke-passed",
     "Sweeping": "sweep-running",
     "SweepBroken": "sweep-failed",
+    "Controlling": "control-running",
     "RepeatDue": "repeat-due",
     "Repeating": "repeat-running",
     "RepeatBroken": "sweep-failed",
@@ -122,10 +138,13 @@ def result(bump: Bump, run: Run | None) -> str:
 
 
 def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], columns: tuple[str, ...],
-          runs: tuple[int, ...]) -> Table | None:
-    """New values beside the frozen baseline's, one line a point that was measured; None when nothing was."""
+          runs: tuple[int, ...], control: Judged | None = None) -> Table | None:
+    """New values beside the frozen baseline's, or those of the `control` arm where that is the baseline; one line a point that
+    was measured; None when nothing was."""
     baseline = bump.subject.plan.baseline
     old = values(bump, medians(baseline.rows), baseline.accounting) if baseline else {}
+    old = values(bump, control.rows, control.accounting) if control else old
+    against = control.run if control else baseline.run if baseline else None
     new = values(bump, rows, accounting)
     measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:
@@ -134,7 +153,28 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
         Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new) for metric in columns))
         for point in measured
     )
-    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=baseline.run if baseline else None)
+    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against)
+
+
+def lacking(bump: Bump) -> tuple[LackLine, ...]:
+    """Why there is no baseline, of all or of some recipes of the family: what is open for that reason alone must say so."""
+    baseline = bump.subject.plan.baseline
+    if baseline is None:
+        return (_lack("", bump.subject.plan.missing_baseline or "not-published"),)
+    having = {row.point.recipe for row in baseline.rows if row.metric != "eval"}
+    why = {one.point.recipe: one.why for one in reversed(baseline.absent)}
+    return tuple(_lack(recipe.key, why[recipe.key]) for recipe in bump.subject.family if recipe.key in why.keys() - having)
+
+
+def _lack(recipe: str, why: str) -> LackLine:
+    return LackLine(recipe=recipe, why=why, mend=MENDS.get(why.partition(":")[0], "published"))
+
+
+def reasons(bump: Bump, judged: Judged | None) -> tuple[str, ...]:
+    """The verdict's reasons, and that there is none where results that cannot be compared gave none."""
+    if judged is None or judged.verdict is not None:
+        return judged.verdict.reasons if judged and judged.verdict else ()
+    return ("no-verdict",) if bump.subject.plan.baseline is not None and judged.rows else ()
 
 
 def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
@@ -150,9 +190,15 @@ def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
     return tuple(
         Regression(metric=one.metric, delta=one.delta or 0.0, interval=one.interval, old=one.baseline, new=one.new,
                    concurrency=one.point.concurrency if one.point else None,
-                   recipe=whose(one.point.recipe if one.point else one.recipe))
+                   recipe=whose(one.point.recipe if one.point else one.recipe),
+                   task=" ".join(word for word in (one.task, one.stat) if word) if one.task else None)
         for one in sorted(worse, key=lambda one: one.point is None)
     )
+
+
+def void(judged: Judged | None) -> bool:
+    """Whether the performance findings count for nothing, because an eval failed."""
+    return bool(judged and judged.verdict and any(one.void for one in judged.verdict.findings))
 
 
 def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
@@ -180,9 +226,16 @@ def proofs(bump: Bump, found: Iterable[Proof]) -> tuple[ProofLine, ...]:
         groups.setdefault(alike, []).append(named(bump, one.recipe, one.role, one.concurrency or None))
     return tuple(
         ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old,
-                  cache=one.cache, nodes=_nodes(bump, one))
+                  other=one.other, cache=one.cache, nodes=_nodes(bump, one))
         for one, points in sorted(groups.items(), key=lambda group: WORST.index(group[0].state))
     )
+
+
+def refused(bump: Bump, found: Iterable[Judged | None]) -> tuple[RefusedLine, ...]:
+    """The results that did not hold, job by job: a point that "was not measured" sends a reader looking for a job that failed."""
+    lines = [RefusedLine(point=named(bump, one.recipe, one.role, one.concurrency), why=one.why)
+             for judged in found if judged for one in judged.refused]
+    return tuple(dict.fromkeys(lines))
 
 
 def _nodes(bump: Bump, proof: Proof) -> tuple[str, ...]:

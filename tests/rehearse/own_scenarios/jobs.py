@@ -41,13 +41,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of smoke.yml or sweep.yml, dispatched at `at`, with its attempts."""
+    """A run of smoke.yml or sweep.yml, dispatched at `at`, with its attempts; `busy` says until which of its minutes each part of
+    the node is another run's."""
 
     id: int
     workflow: str
     at: datetime
     attempts: tuple[tuple[Job, ...], ...]
     about: str
+    busy: tuple[float, ...] = (0.0,) * SLOTS
 
     @property
     def over(self) -> datetime:
@@ -64,14 +66,14 @@ class Run:
             lines += [f'        - {{name: "{caller} / plan", minutes: {PLANNED - 0.2:.1f}}}'] if number == 1 else []
             lines += [f"        {line}" for job in attempt for line in job.text(caller, after, number).split("\n")]
             failed = ", conclusion: failure" if any(job.conclusion != "success" for job in attempt) else ""
-            ended = max(_ends(attempt, after)) + 0.2
+            ended = max(_ends(attempt, after, self.busy)) + 0.2
             lines.append(f'        - {{name: "{caller} / collect", minutes: {COLLECTED}, after: {ended:.1f}{failed}}}')
         return "\n".join(lines)
 
     def write(self, folder: Path) -> None:
         """artifacts/<run>/<attempt>/ of everything it uploads."""
         for number, (attempt, began) in enumerate(zip(self.attempts, self._begins(), strict=False), 1):
-            for job, ended in zip(attempt, _ends(attempt, _ready(number)), strict=True):
+            for job, ended in zip(attempt, _ends(attempt, _ready(number), self.busy), strict=True):
                 start = began + timedelta(minutes=ended - job.minutes)
                 for stem, upload in job.uploads.items():
                     upload(folder / str(self.id) / str(number) / f"{stem}_attempt{number}", self.id, number, start)
@@ -80,19 +82,20 @@ class Run:
         """When each attempt begins, and when the last is over."""
         begins = [self.at]
         for number, attempt in enumerate(self.attempts, 1):
-            begins.append(begins[-1] + timedelta(minutes=round(max(_ends(attempt, _ready(number))) + 0.2, 1) + COLLECTED))
+            begins.append(begins[-1] + timedelta(minutes=round(max(_ends(attempt, _ready(number), self.busy)) + 0.2, 1) + COLLECTED))
         return begins
 
 
-def point(key: str, conc: int, minutes: float, *, ttft: float = 1.0, itl: float = 1.0) -> Job:
-    """A throughput job that goes well, its latencies times these factors of the baseline's."""
+def point(key: str, conc: int, minutes: float, *, ttft: float = 1.0, itl: float = 1.0, tag: str = NEW) -> Job:
+    """A throughput job of an image that goes well, its latencies times these factors of the baseline's."""
 
     def rows(folder: Path, run: int, attempt: int, began: datetime) -> None:
         measured = numbers.measure(CURVES[key], conc, f"run {run} {key}", ttft=ttft, itl=itl)
-        told = {"run": run, "attempt": attempt, "head": None, "image": world.reference(NEW)}
-        results.write_rows(folder, results.rows(measured, world.cell(key, conc, NEW), told))
+        told = {"run": run, "attempt": attempt, "head": None, "image": world.reference(tag)}
+        results.write_rows(folder, results.rows(measured, world.cell(key, conc, tag), told))
 
-    return Job(key, conc, minutes, {f"bench_{key}_conc{conc}": rows, f"logs_{key}_conc{conc}": _server_log(key, conc, minutes)})
+    served = _server_log(key, conc, minutes, tag, tag=tag)
+    return Job(key, conc, minutes, {f"bench_{key}_conc{conc}": rows, f"logs_{key}_conc{conc}": served})
 
 
 def unfetched(key: str, conc: int, minutes: float) -> Job:
@@ -133,9 +136,17 @@ def _ready(attempt: int) -> float:
     return PLANNED if attempt == 1 else AGAIN
 
 
-def _ends(attempt: Sequence[Job], ready: float) -> list[float]:
+def busy_until(run: Run) -> tuple[float, ...]:
+    """Until which minute of a run's only attempt it holds each part of the node."""
+    free = [_ready(1)] * SLOTS
+    for job in run.attempts[0]:
+        free[free.index(min(free))] += job.minutes
+    return tuple(free)
+
+
+def _ends(attempt: Sequence[Job], ready: float, busy: Sequence[float]) -> list[float]:
     """Minutes into the attempt at which each job ends, on a node that runs so many at a time, in their order."""
-    free, ends = [ready] * SLOTS, []
+    free, ends = [max(ready, until) for until in busy], []
     for job in attempt:
         slot = free.index(min(free))
         free[slot] += job.minutes
@@ -143,9 +154,9 @@ def _ends(attempt: Sequence[Job], ready: float) -> list[float]:
     return ends
 
 
-def _server_log(key: str, conc: int, minutes: float, ran: str = NEW, cache: str = "") -> Upload:
+def _server_log(key: str, conc: int, minutes: float, ran: str = NEW, cache: str = "", *, tag: str = NEW) -> Upload:
     def log(folder: Path, run: int, attempt: int, began: datetime) -> None:
-        results.write_server_log(folder, image=world.reference(NEW), key=key, began=began, minutes=minutes, conc=conc,
+        results.write_server_log(folder, image=world.reference(tag), key=key, began=began, minutes=minutes, conc=conc,
                                  ran=ran.removeprefix("v"), cache=cache)
 
     return log

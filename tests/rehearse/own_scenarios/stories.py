@@ -13,12 +13,14 @@ ATTRIBUTION = (
     "Everything is invented: the team, the model, the commits, the images' bytes and every number and log line, and what\n"
     "  SGLang v0.5.22 is said to do. tests/rehearse/make_own_scenarios.py makes this folder."
 )
-GREEN, MOVED, TAKEN, FAMILY, STALE = "green", "moved-tag", "takeover", "family", "stale-cache"
+GREEN, MOVED, TAKEN, FAMILY, STALE, CONTROL = "green", "moved-tag", "takeover", "family", "stale-cache", "control-arm"
 # The launcher keeps squash files by tag; somebody has put the old image under the new one's name.
 SQUASH = "lmsysorg_sglang_v0.5.22.sqsh"
 # Latencies of the new image as a share of the old one's, where nothing is wrong with it.
 BETTER = {"ttft": 0.985, "itl": 0.988}
 # What the new image does to multi-token prediction in the middle of the curve, and how a second look finds it.
+# A day on which the whole cluster is slower than when the baseline was published, the old image as much as the new one.
+HOT = {"ttft": 1.12, "itl": 1.1}
 SLOWER, STILL = {"ttft": 1.09, "itl": 1.19}, {"ttft": 1.08, "itl": 1.185}
 
 HEAD = """version: 1
@@ -146,6 +148,22 @@ def stale_cache() -> tuple[str, tuple[Run, ...]]:
     about = ("The smoke's eval passes, but the server's log says that the old image answered it, out of a squash file kept under the\n"
              "  new one's name. The bump ends before a sweep measures the old image once more, and the file to delete is named.")
     return _told(STALE, about, runs, "", outcome="uncertain", cause="none", shares=GREEN), runs
+
+
+def control_arm() -> tuple[str, tuple[Run, ...]]:
+    """Both images are slower than what was published: only the old one beside the sweep tells the day from the image."""
+    slow = {name: HOT[name] * BETTER[name] for name in HOT}
+    sampled = _sampled(7300910021, BEGUN, (KEY,))
+    lowest = Run(7300910388, "smoke.yml", sampled.over, ((point(KEY, 1, 8.9, **slow),),), "Stage 2: the lowest concurrency.")
+    highest = Run(7300911102, "smoke.yml", lowest.over, ((point(KEY, 128, 13.4, **slow),),), "Stage 3: the highest concurrency.")
+    sweep = _sweep(7300912745, highest.over, {KEY: dict.fromkeys(numbers.LEVELS, slow)})
+    lasted = {1: 9.0, 16: 10.4, 64: 11.9, 128: 13.6}
+    arm = Run(7300914102, "smoke.yml", sweep.at, (tuple(point(KEY, conc, minutes, **HOT, tag=OLD) for conc, minutes in lasted.items()),),
+              "The control arm: every point of the old image, as the sweep leaves the node.", jobs.busy_until(sweep))
+    runs = (sampled, lowest, highest, sweep, arm)
+    about = ("The cluster is a tenth slower than on the day of the published baseline. The policy asks for the old image beside the\n"
+             "  sweep; it is as slow, that run is the baseline, and the new image is not blamed for the day.")
+    return _told(CONTROL, about, runs, "", outcome="validated", cause="verdict"), runs
 
 
 def _sampled(run: int, when: datetime, keys: Sequence[str]) -> Run:
