@@ -158,9 +158,10 @@ def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
 
 
 def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
-    """What the verdict found worse: the points first, then whole curves; an eval that is worse stands among the points."""
+    """What the verdict found worse: the points first, then whole curves; an eval that is worse stands among the points. A curve
+    that is regressed through single points stands there with them alone: as a whole it may have gained."""
     whose, found = _whose(bump), judged.verdict.findings if judged and judged.verdict else ()
-    worse = [one for one in found if one.finding == "regressed" and not one.void and one.delta is not None]
+    worse = [one for one in found if one.finding == "regressed" and not one.void and one.delta is not None and not one.by_points]
     return tuple(
         Regression(metric=one.metric, delta=one.delta or 0.0, interval=one.interval, old=one.baseline, new=one.new,
                    concurrency=one.point.concurrency if one.point else None,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import fsum
 
 from bot.decide.progress import named
+from bot.decide.runs import repeats
 from bot.model.bump import Bump, Judged
 from bot.model.lines import AgainLine, LackLine
 from bot.model.result import Rerun
+from bot.verdict.words import CLEARED
 
 # A reason for which there is no baseline -> what would mend it; for others it is points that match.
 MENDS = {"baseline-unreachable": "source", "source-refused": "source", "answer-unreadable": "source", "no-source": "layout",
@@ -29,10 +31,27 @@ def _lack(recipe: str, why: str) -> LackLine:
 
 
 def reasons(bump: Bump, judged: Judged | None) -> tuple[str, ...]:
-    """The verdict's reasons, and that there is none where results that cannot be compared gave none."""
+    """The verdict's reasons, and that there is none where results that cannot be compared gave none. A suspicion that was
+    cleared is told with its points and the repeat that cleared it."""
     if judged is None or judged.verdict is not None:
-        return judged.verdict.reasons if judged and judged.verdict else ()
+        return tuple(_cleared(bump, judged, reason) for reason in judged.verdict.reasons) if judged and judged.verdict else ()
     return ("no-verdict",) if bump.subject.plan.baseline is not None and judged.rows else ()
+
+
+def _cleared(bump: Bump, judged: Judged, reason: str) -> str:
+    """`not-confirmed:cleared:30:c64`: run, points; the bare reason where none of both is known, as of a smoke's second look."""
+    if reason != CLEARED or judged.verdict is None:
+        return reason
+    second = [one for run in repeats(bump) if (one := bump.judged(run.id))]
+    points = {(one.point.recipe, one.point.concurrency) for one in judged.verdict.findings if one.point and CLEARED in one.reasons}
+    seen = {(row.point.recipe, row.point.concurrency): one.run for one in reversed(second) for row in one.rows
+            if row.metric != "eval"}
+    told = sorted(points & seen.keys())
+    if not told or len(told) < len(points):
+        return reason
+    runs = sorted({seen[point] for point in told})
+    names = ", ".join(named(bump, recipe, "throughput", concurrency) for recipe, concurrency in told)
+    return f"{reason}:{', '.join(map(str, runs))}:{names}"
 
 
 def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
