@@ -38,10 +38,13 @@ class FolderBaselines:
         rows whose path names no day."""
         sets, asides, notes = list[Baseline](), list[Aside](), list[str]()
         runs: dict[tuple[str, int | None, str], list[Row]] = {}
-        for path, data in self._read():
+        files = list(self._read())
+        notes += [] if files else [f"folder-empty:{self._folder}"]
+        for path, data in files:
             if rowfile.sniff(data[:HEAD], path):
                 rows = [row for row in rowfile.parse(io.BytesIO(data), path, Context(recipe=question.recipe)).rows
                         if row.point.recipe == question.recipe]
+                rows = [self._canonical(row, path) for row in rows]
                 day = _day(path) if rows else ""
                 for row in rows:
                     if _is(row, question):
@@ -55,6 +58,17 @@ class FolderBaselines:
                 notes += found.notes
         sets += [self._set(question, *key, rows) for key, rows in runs.items()]
         return Offer(sets=tuple(sets), asides=tuple(dict.fromkeys(asides)), notes=tuple(dict.fromkeys(notes)))
+
+    def _canonical(self, row: Row, path: str) -> Row:
+        """The row in its metric's own unit. One without a unit, or in another's, is refused: a guess makes a baseline of it."""
+        spelled = self._metrics.spelled(row.metric) if row.metric != "eval" else None
+        if spelled and not row.unit and spelled[2] == spelled[0].unit:  # else the name tells it, as in ttft_ms
+            raise BadInput(f"{row.metric} at concurrency {row.point.concurrency} has no unit", f"give it in {spelled[0].unit}",
+                           file=path, key="unit")
+        try:
+            return self._metrics.canonical(row)
+        except BadInput as error:
+            raise BadInput(error.reason, error.hint, file=path, key=error.key) from None
 
     def _set(self, question: Question, day: str, run: int | None, fingerprint: str, rows: list[Row]) -> Baseline:
         last = max(rows, key=_age)

@@ -135,3 +135,29 @@ class TestFilesThatDoNotHold:
         content, said = BROKEN[path]
         with pytest.raises(BadInput, match=said):
             baseline({path: content})
+
+
+class TestAFolderThatIsNone:
+    """A misspelt folder was a baseline that nobody ever saw missing."""
+
+    def test_is_the_reason_for_no_baseline(self) -> None:
+        source = FolderBaselines(lambda: Files({"basis/2026-09-01/toy.jsonl": [row()]}), "baselines/", METRICS)
+        assert source.offer(asked.asked("toy", model="acme/toy", image=IMAGE, fingerprint=PRINT)).notes == ("folder-empty:baselines",)
+
+    def test_is_not_said_of_one_that_holds_rows_of_others(self) -> None:
+        source = FolderBaselines(lambda: Files({"baselines/2026-09-01/toy.jsonl": [row(recipe="other")]}), "baselines/", METRICS)
+        assert source.offer(asked.asked("toy", model="acme/toy", image=IMAGE, fingerprint=PRINT)).notes == ()
+
+
+class TestUnits:
+    def test_are_turned_into_the_metrics_own(self) -> None:
+        ms = {**row(), "metric": "ttft", "value": 250.0, "unit": "ms"}
+        (found,) = baseline({"baselines/2026-09-01/toy.jsonl": [ms]}).rows
+        assert (found.value, found.unit) == (0.25, "s")
+
+    @pytest.mark.parametrize("unit", ["ms", "", None])
+    def test_that_are_wrong_or_missing_refuse_the_file_with_its_name_and_the_point(self, unit: str | None) -> None:
+        with pytest.raises(BadInput) as refused:
+            baseline({"baselines/2026-09-01/toy.jsonl": [{**row(), "unit": unit}]})
+        assert (refused.value.file, refused.value.key) == ("baselines/2026-09-01/toy.jsonl", "unit")
+        assert "tput_per_gpu" in str(refused.value) and "16" in str(refused.value)
