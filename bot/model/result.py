@@ -174,7 +174,9 @@ class Score(Struct, frozen=True, kw_only=True):
 class Finding(Struct, frozen=True, kw_only=True):
     """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool.
 
-    `how` says how an eval was compared: `paired` question by question, `unpaired` as two shares, `pooled` over its points.
+    `how` says how an eval was compared: `paired` question by question, `unpaired` as two shares, `pooled` over its points. Of
+    a curve that is regressed by its points' clause alone it is `points:c64` (several with commas): it is those that fell, and
+    `delta` may even be a gain.
     """
 
     metric: str
@@ -192,6 +194,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     how: str | None = None
     stat: str | None = None
     task: str | None = None
+
+    @property
+    def by_points(self) -> bool:
+        """Whether a curve is regressed through single points, which are told themselves, and not as a whole."""
+        return self.point is None and (self.how or "").startswith("points:")
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
