@@ -227,8 +227,8 @@ def _whose(bump: Bump) -> Callable[[str], str]:
 def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float],
           baseline: Baseline | None = None) -> Cell:
     before, after = old.get((point, metric)), new.get((point, metric))
-    missing = (passed_over(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
-    return Cell(metric=metric, old=before, new=after, missing=missing)
+    why = (passed_over(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
+    return Cell(metric=metric, old=before, new=after, missing=why)
 
 
 def behind(baseline: Baseline) -> int:
