@@ -25,7 +25,7 @@ from bot.model.lines import (
     Table,
 )
 from bot.model.outcome import ENDINGS, Mover
-from bot.model.result import Accounting, Proof, Row, Score
+from bot.model.result import Accounting, Baseline, Proof, Row, Score
 from bot.model.run import Run
 
 # What people compare first, in the order of the seed's tables.
@@ -139,16 +139,16 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
     baseline = bump.subject.plan.baseline
     old = values(bump, medians(baseline.rows), baseline.accounting) if baseline else {}
     old = values(bump, control.rows, control.accounting) if control else old
-    against = control.run if control else baseline.run if baseline else None
+    against, told = (control.run, None) if control else (baseline.run if baseline else None, baseline)
     new = values(bump, rows, accounting)
     measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:
         return None
     lines = tuple(
-        Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new) for metric in columns))
+        Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new, told) for metric in columns))
         for point in measured
     )
-    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against)
+    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against, baseline_runs=behind(told) if told else 0)
 
 
 def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
@@ -234,10 +234,22 @@ def _whose(bump: Bump) -> Callable[[str], str]:
     return (lambda recipe: recipe) if len(bump.subject.family) > 1 else (lambda recipe: "")
 
 
-def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float]) -> Cell:
+def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float],
+          baseline: Baseline | None = None) -> Cell:
     before, after = old.get((point, metric)), new.get((point, metric))
-    missing = "no-baseline" if before is None else "not-measured" if after is None else None
+    missing = (lacking(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
     return Cell(metric=metric, old=before, new=after, missing=missing)
+
+
+def behind(baseline: Baseline) -> int:
+    """How many runs stand behind the values that are shown, which are medians: one run's name alone would speak for all."""
+    return len({row.run for row in baseline.rows if row.metric != "eval" and row.run is not None})
+
+
+def lacking(baseline: Baseline | None, point: Where, metric: str) -> str | None:
+    """Why a frozen baseline has no value there, where its notes tell: it was published, and cannot have been measured."""
+    at = f":{point[1]}:{metric}"
+    return "value-refused" if baseline and any(note.startswith("value-") and note.endswith(at) for note in baseline.notes) else None
 
 
 def _role(file: str | None, node: str | None) -> str | None:
