@@ -13,17 +13,7 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import (
-    Cell,
-    Failure,
-    Line,
-    ProofLine,
-    RefusedLine,
-    Regression,
-    RunLine,
-    State,
-    Table,
-)
+from bot.model.lines import Cell, Failure, Line, ProofLine, RefusedLine, Regression, RunLine, State, Table
 from bot.model.outcome import ENDINGS, Mover
 from bot.model.result import Accounting, Baseline, Proof, Row, Score
 from bot.model.run import Run

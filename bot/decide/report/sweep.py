@@ -9,7 +9,7 @@ from bot.decide.report.parts import COLUMNS, accounting, failures, proofs, refus
 from bot.decide.report.unsettled import again, lacking, reasons
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Judged, Update
-from bot.model.lines import ControlLine, Table
+from bot.model.lines import ControlLine, RunLine, Table
 from bot.model.record import SweepReport
 from bot.model.run import Run
 
@@ -20,9 +20,7 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     """The sweep of the present head; `update` is the line of progress this telling adds to the ones told before."""
     judged, rules, baseline = bump.judged(run.id), bump.subject.rules.sweep, bump.subject.plan.baseline
     head, told = bump.memory.heads[-1], bump.told(f"sweep-{bump.memory.repairs_used}")
-    repeated = [other for other in repeats(bump) if other.head == run.head]
-    sweeps = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head]
-    second = [one for other in repeated if (one := bump.judged(other.id))]
+    second = [one for other in repeats(bump) if other.head == run.head and (one := bump.judged(other.id))]
     points = [job for job in run.latest_jobs if job.role == "throughput"]
     arm = bump.judged(judged.control) if judged and judged.control else None
     cut = baseline.samples if baseline else ()
@@ -33,7 +31,7 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
         first_head=_before(bump),
         start=rules.start,
         label=rules.label if rules.start == "label" else None,
-        runs=tuple(run_line(bump, other) for other in sorted([*sweeps, *repeated, *controls(bump, run)], key=_number)),
+        runs=_runs(bump, run),
         points=len(points),
         evals=sum(job.role == "eval" for job in run.latest_jobs),
         concurrencies=tuple(sorted({job.concurrency for job in points if job.concurrency is not None})),
@@ -58,6 +56,12 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     )
 
 
+def _runs(bump: Bump, run: Run) -> tuple[RunLine, ...]:
+    """The sweeps and repeats of this head and the control arms beside this sweep, in the order in which they began."""
+    found = [other for other in bump.world.runs if other.stage in ("sweep", "repeat") and other.head == run.head]
+    return tuple(run_line(bump, other) for other in sorted([*found, *controls(bump, run)], key=lambda other: other.id))
+
+
 def _before(bump: Bump) -> str | None:
     """The head with the first changelog entry, where another took its place."""
     first = next((head.sha for head in bump.memory.heads if head.why == "changelog"), None)
@@ -70,10 +74,6 @@ def _repeat(bump: Bump, second: Sequence[Judged], arm: Judged | None) -> Table |
         (proof.role, proof.recipe, proof.concurrency) == ("throughput", row.point.recipe, row.point.concurrency)
         for proof in one.proofs if not proof.holds)]) for one in second]
     return table(bump, [row for _, rows in sound for row in rows], [], COLUMNS, tuple(one.run for one, rows in sound if rows), arm)
-
-
-def _number(run: Run) -> int:
-    return run.id
 
 
 def _control(bump: Bump, run: Run, arm: Judged | None) -> ControlLine | None:
