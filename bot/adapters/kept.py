@@ -41,9 +41,11 @@ class FolderBaselines:
         files = list(self._read())
         notes += [] if files else [f"folder-empty:{self._folder}"]
         for path, data in files:
-            if rowfile.sniff(data[:HEAD], path):
-                rows = [row for row in rowfile.parse(io.BytesIO(data), path, Context(recipe=question.recipe)).rows
-                        if row.point.recipe == question.recipe]
+            if path.endswith(".jsonl") or rowfile.sniff(data[:HEAD], path):
+                rows = _rows(data, path, question)
+                strange = [row for row in rows if row.metric != "eval" and self._metrics.spelled(row.metric) is None]
+                notes += [f"metrics-unknown:{', '.join(sorted({_shown(row) for row in strange}))}"] if strange else []
+                rows = [row for row in rows if row not in strange]
                 rows = [self._canonical(row, path) for row in rows]
                 day = _day(path) if rows else ""
                 for row in rows:
@@ -83,6 +85,20 @@ class FolderBaselines:
         for path in tree.paths(f"{self._folder}/"):
             if path.endswith(_ENDS):
                 yield path, tree.read(path) or b""
+
+
+def _rows(data: bytes, path: str, question: Question) -> list[Row]:
+    """The recipe's rows in a file. What stands here is meant as a baseline, so one that holds no rows is refused: skipped in
+    silence, it is a baseline that nobody misses."""
+    found = rowfile.parse(io.BytesIO(data), path, Context(recipe=question.recipe)).rows
+    if not found:
+        raise BadInput("no row stands in it", "keep rows here, one a line, as `bumpbot bench` writes them", file=path)
+    return [row for row in found if row.point.recipe == question.recipe]
+
+
+def _shown(row: Row) -> str:
+    """A metric that nobody declared, by name where that is a plain word."""
+    return row.metric if re.fullmatch(r"[A-Za-z0-9_.:/+-]{1,60}", row.metric) else "?"
 
 
 def _is(row: Row, question: Question) -> bool:

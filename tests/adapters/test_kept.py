@@ -126,7 +126,18 @@ BROKEN = {
     "baselines/2026-09-01/toy.jsonl": ([row(), row()], r"toy.jsonl:2: .*stands twice"),
     "baselines/2026-09-01/other.json": ({"speed": 3}, "no list of `benchmarks`"),
     "baselines/2026-09-02/bytes.json": (b"\xff\xfe", "not UTF-8"),
+    "baselines/2026-09-03/hello.jsonl": (b"hello\n", "hello.jsonl:1: not JSON"),
+    "baselines/2026-09-03/other.jsonl": (b'{"a":1}\n', "other.jsonl:1"),
+    "baselines/2026-09-03/empty.jsonl": (b"\n", "no row stands in it"),
+    "baselines/2026-09-03/twice.jsonl": (b'{"point":{},"point":{}}\n', "twice.jsonl:1"),
+    "baselines/2026-09-03/nul.jsonl": (b"\x00\x01\n", "nul.jsonl:1"),
 }
+
+
+class TestRowsOfAMetricThatNobodyKnows:
+    def test_are_passed_over_with_a_note(self) -> None:
+        found = baseline({"baselines/2026-09-01/toy.jsonl": [row(), row(metric="speed"), row(metric="<b>`")]})
+        assert [one.metric for one in found.rows] == ["tput_per_gpu"] and "metrics-unknown:?, speed" in found.notes
 
 
 class TestFilesThatDoNotHold:
