@@ -117,7 +117,8 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     """Every job passed and every gate beside the image's holds: the verdict decides, and no image is good that was not seen to
     run at every point."""
     verdict = judged.verdict.verdict if judged.verdict else "inconclusive"
-    repeated = [proof for other in repeats(bump) if (again := bump.judged(other.id)) for proof in again.proofs]
+    second = [again for other in repeats(bump) if (again := bump.judged(other.id))]
+    repeated = [proof for one in second for proof in one.proofs]
     verdict = "inconclusive" if verdict != "regressed" and image.unproven(judged.proofs, repeated) else verdict
     outcome = {
         "improved": Outcome.VALIDATED,
@@ -125,7 +126,8 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
         "regressed": Outcome.REGRESSED,
         "inconclusive": Outcome.UNCERTAIN,
     }[verdict]
-    why = image.why(bump, image.wrong(judged)) if outcome is Outcome.UNCERTAIN else None
+    wrong = [proof for one in (judged, *second[:1]) for proof in image.wrong(one)]
+    why = image.why(bump, wrong) if outcome is Outcome.UNCERTAIN else None
     return (*_told(bump, run, passed=True), *ending.end(bump, outcome, Cause.VERDICT, run=run.id, why=why))
 
 

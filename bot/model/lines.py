@@ -41,12 +41,14 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """Points side by side. `runs` are the sources of the new values, `baseline_run` of the old ones."""
+    """Points side by side. `runs` are the sources of the new values, `baseline_run` the newest of the old ones, of which there are
+    `baseline_runs` (0: not told)."""
 
     metrics: tuple[str, ...]
     lines: tuple[Line, ...]
     runs: tuple[int, ...] = ()
     baseline_run: int | None = None
+    baseline_runs: int = 0
 
 
 class RunLine(Struct, frozen=True, kw_only=True):

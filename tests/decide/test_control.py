@@ -12,9 +12,10 @@ from bot.decide import decide, phase_of
 from bot.decide import report as reports
 from bot.decide.control import standing
 from bot.model.action import Action, Cancel, Dispatch, Rerun
-from bot.model.bump import Bump, Judged
+from bot.model.bump import Bump, Ended, Judged
 from bot.model.event import Scheduled
 from bot.model.forge import Labelling
+from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
 from tests.fakes.facts import (
     BASE,
@@ -153,6 +154,12 @@ class TestItsEnd:
         found = facts(sweep(), arm(), evidence=(replace(judged(sweep(), verdict="neutral"), control=30),))
         assert (line(found).state, line(found).run) == ("used", 30)
         assert 30 in [one.id for one in reports.sweep(found, sweep(), passed=True).runs]
+
+    @pytest.mark.parametrize(("control", "lacks"), [(30, 0), (None, 1)])
+    def test_as_the_baseline_is_one_where_nothing_was_published(self, control: int | None, lacks: int) -> None:
+        found = facts(sweep(), arm(), evidence=(replace(judged(sweep(), verdict="inconclusive"), control=control),))
+        ended = Ended(outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, at=found.now, run=20)
+        assert len(reports.sweep(found, sweep(), passed=True).lacking) == len(reports.stop(found, ended).lacking) == lacks
 
     def test_with_another_image_is_no_control(self) -> None:
         found = facts(sweep(), arm(), evidence=(replace(judged(arm()), gates=("image:c1",)),))

@@ -11,10 +11,10 @@ from bot.model.bump import Bump, Ended, Judged, Refused
 from bot.model.event import Scheduled
 from bot.model.outcome import Cause, Outcome
 from bot.model.record import Record
-from bot.model.result import Cell, Finding, Verdict
+from bot.model.result import Baseline, Cell, Finding, Row, Verdict
 from bot.model.rules import Limits
 from tests.decide.asking import GREEN, SWEPT
-from tests.fakes.facts import LABEL, bump, later
+from tests.fakes.facts import LABEL, bump, later, subject
 from tests.render.catalogue import renderer
 
 BAD = Refused(why="bmk_r_conc4/rows.jsonl:17: not JSON", role="throughput", recipe="r", concurrency=4)
@@ -109,3 +109,27 @@ class TestAnEvalThatIsWorse:
         alone = Verdict(verdict="regressed", findings=(replace(VOID, void=False, finding="regressed"),))
         of = swept(Judged(run=SWEPT.id, head=SWEPT.head, seen=(3,), verdict=alone))
         assert "void" not in halves(said(of)["stop"])[0]
+
+
+class TestTheBaselineBesideIt:
+    def of(self, *runs: int, notes: tuple[str, ...] = ()) -> Bump:
+        rows = tuple(Row(point=Cell(recipe="r", concurrency=1), metric="tput_per_gpu", value=float(run), unit="x", run=run) for run in runs)
+        made = Baseline(date="2026-09-01", image="old", run=runs[0], attempt=1, head=None, pull=None, fingerprint="f", rows=rows, notes=notes)
+        new = Row(point=Cell(recipe="r", concurrency=1), metric="tput_per_gpu", value=9.0, unit="x")
+        also = replace(new, metric="ttft")
+        told = Judged(run=SWEPT.id, head=SWEPT.head, seen=(3,), rows=(new, also), verdict=Verdict(verdict="neutral"))
+        return bump("proposal", "changelog", runs=(GREEN, SWEPT), judgements=(told,), now=150, labels=(LABEL,),
+                    plan=replace(subject().plan, baseline=made))
+
+    def test_names_how_many_runs_its_medians_are_of(self) -> None:
+        for of, said_ in ((self.of(9, 8, 7), True), (self.of(9), False)):
+            for record in (report.sweep(of, SWEPT, passed=None), report.proposal(of, ended=None)):
+                en, zh = halves(record)
+                assert ("and 2 other runs, medians" in en, "另外 2 次运行" in zh) == (said_, said_)
+
+    def test_says_of_a_value_that_was_refused_that_it_was(self) -> None:
+        of = self.of(9, notes=("value-negative:1:ttft",))
+        for record in (report.sweep(of, SWEPT, passed=None), report.proposal(of, ended=None)):
+            en, zh = halves(record)
+            assert "the published value cannot be a measurement" in en and "已发布的数值不可能是测量结果" in zh
+        assert "cannot be a measurement" not in halves(report.sweep(self.of(9), SWEPT, passed=None))[0]

@@ -11,7 +11,7 @@ from bot.model.bump import Bump, Ended, JobFailure, Told, Update
 from bot.model.event import Scheduled
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import Record
-from bot.model.result import Absent, Accounting, Baseline, Cell, Row, Samples, Score, Verdict
+from bot.model.result import Accounting, Baseline, Cell, Row, Samples, Score, Verdict
 from bot.model.rules import Limits
 from bot.model.run import Run, Triage
 from bot.model.text import Text
@@ -20,7 +20,6 @@ from tests.fakes.facts import ENTRY, LABEL, PROPOSAL, REPAIR, SYNC, bump, failur
 GREEN = run(10, "smoke", PROPOSAL, job(1), job(2, role="eval", concurrency=4))
 BROKEN = job(1, conclusion="failure")
 RED = run(10, "smoke", PROPOSAL, BROKEN, conclusion="failure")
-SWEPT = run(20, "sweep", ENTRY, job(3, minutes=120), reason="label", minutes=90)
 RERUN = run(10, "smoke", PROPOSAL, BROKEN, job(5, attempt=2, minutes=30), attempt=2)
 RULES = bump().subject.rules
 
@@ -159,34 +158,6 @@ class TestTables:
     def test_without_a_baseline_the_body_says_why(self) -> None:
         made = report.proposal(bump("proposal"), ended=None)
         assert made.baseline is None and made.missing_baseline == "not-published"
-
-
-class TestASweepWithNothingToCompareItWith:
-    def facts(self, missing: str | None, baseline: Baseline | None = None, family: tuple[str, ...] = ("r",)) -> Bump:
-        told = replace(judged(SWEPT), verdict=None, rows=(row("ttft", 2.0),))
-        made = bump("proposal", "changelog", runs=(GREEN, SWEPT), judgements=(told,), now=150, labels=(LABEL,))
-        members = tuple(replace(made.subject.family[0], key=key) for key in family)
-        return replace(made, subject=replace(made.subject, family=members, plan=replace(
-            made.subject.plan, baseline=baseline, missing_baseline=missing)))
-
-    @pytest.mark.parametrize(("missing", "mend"), [("other-image:a/b:2", "published"), ("source-refused", "source"),
-                                                   ("no-source", "layout"), ("points-unknown", "points"), (None, "published")])
-    def test_says_so_and_what_would_mend_it_in_all_that_is_said_of_it(self, missing: str | None, mend: str) -> None:
-        facts = self.facts(missing)
-        for made in (said(facts, "sweep-0"), said(facts, "stop"), report.last_words(facts, Ended(
-                outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, at=facts.now))):
-            assert [(line.recipe, line.why, line.mend) for line in made.lacking] == [("", missing or "not-published", mend)]
-        sweep = said(facts, "sweep-0")
-        assert (sweep.verdict, sweep.compared) == ("inconclusive", False)
-
-    def test_names_the_recipe_of_a_family_that_alone_has_none(self) -> None:
-        absent = (Absent(point=Cell(recipe="s", concurrency=1), why="other-configuration"),)
-        facts = self.facts("other-configuration:s", published(row("ttft", 2.0), absent=absent), ("r", "s"))
-        assert [(line.recipe, line.why) for line in said(facts, "stop").lacking] == [("s", "other-configuration")]
-
-    def test_but_with_results_that_contradict_each_other_says_that(self) -> None:
-        made = said(self.facts(None, published(row("ttft", 2.0))), "stop")
-        assert made.lacking == () and made.reasons == ("no-verdict",)
 
 
 class TestFailures:

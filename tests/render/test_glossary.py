@@ -12,7 +12,8 @@ from jinja2 import meta, nodes
 
 from bot.baseline.match import Missing
 from bot.decide.classes import CLASSES
-from bot.decide.report.parts import MENDS, PHASE_WORDS
+from bot.decide.report.parts import PHASE_WORDS
+from bot.decide.report.unsettled import MENDS
 from bot.model.outcome import ENDINGS, Cause, Mover, Outcome
 from bot.model.result import Judgement
 from bot.model.run import Reason

@@ -5,18 +5,8 @@ from __future__ import annotations
 from math import fsum
 
 from bot import budget
-from bot.decide.report.parts import (
-    again,
-    lacking,
-    reasons,
-    refused,
-    regressions,
-    run_line,
-    scores,
-    spent,
-    state,
-    void,
-)
+from bot.decide.report.parts import refused, regressions, run_line, scores, spent, state, void
+from bot.decide.report.unsettled import again, lacking, reasons
 from bot.model.bump import Bump, Ended
 from bot.model.lines import Follow, LackLine, Unpaid
 from bot.model.outcome import ENDINGS, Cause, Outcome
@@ -86,7 +76,10 @@ def last_words(bump: Bump, ended: Ended, *, theirs: bool = False) -> LastWords:
 
 def _lacking(bump: Bump, ended: Ended) -> tuple[LackLine, ...]:
     """That there was nothing to compare with, where a sweep ended open."""
-    return lacking(bump) if ended.outcome is Outcome.UNCERTAIN and ended.cause is Cause.VERDICT else ()
+    judged = bump.judged(ended.run) if ended.run else None
+    if ended.outcome is not Outcome.UNCERTAIN or ended.cause is not Cause.VERDICT or (judged and judged.control):
+        return ()
+    return lacking(bump)
 
 
 def status(bump: Bump, *, about: str, by: str | None) -> Status:

@@ -13,21 +13,9 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import (
-    AgainLine,
-    Cell,
-    Failure,
-    LackLine,
-    Line,
-    ProofLine,
-    RefusedLine,
-    Regression,
-    RunLine,
-    State,
-    Table,
-)
+from bot.model.lines import Cell, Failure, Line, ProofLine, RefusedLine, Regression, RunLine, State, Table
 from bot.model.outcome import ENDINGS, Mover
-from bot.model.result import Accounting, Proof, Rerun, Row, Score
+from bot.model.result import Accounting, Baseline, Proof, Row, Score
 from bot.model.run import Run
 
 # What people compare first, in the order of the seed's tables.
@@ -39,9 +27,6 @@ SMOKE_COLUMNS = ("tput_per_gpu", "output_tput", "input_tput", "ttft", "itl", "in
 Where = tuple[str, int]
 # Which statistic stands for a metric where a file gives several.
 STATS = {"p50": 0, None: 1, "mean": 2}
-# A reason for which there is no baseline -> what would mend it; for others it is points that match.
-MENDS = {"baseline-unreachable": "source", "source-refused": "source", "answer-unreadable": "source", "no-source": "layout",
-         "model-unknown": "layout", "points-unknown": "points"}
 WORST = ("stale", "conflicting", "unproven", "claimed", "proven")
 
 
@@ -144,37 +129,16 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
     baseline = bump.subject.plan.baseline
     old = values(bump, medians(baseline.rows), baseline.accounting) if baseline else {}
     old = values(bump, control.rows, control.accounting) if control else old
-    against = control.run if control else baseline.run if baseline else None
+    against, told = (control.run, None) if control else (baseline.run if baseline else None, baseline)
     new = values(bump, rows, accounting)
     measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:
         return None
     lines = tuple(
-        Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new) for metric in columns))
+        Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new, told) for metric in columns))
         for point in measured
     )
-    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against)
-
-
-def lacking(bump: Bump) -> tuple[LackLine, ...]:
-    """Why there is no baseline, of all or of some recipes of the family: what is open for that reason alone must say so."""
-    baseline = bump.subject.plan.baseline
-    if baseline is None:
-        return (_lack("", bump.subject.plan.missing_baseline or "not-published"),)
-    having = {row.point.recipe for row in baseline.rows if row.metric != "eval"}
-    why = {one.point.recipe: one.why for one in reversed(baseline.absent)}
-    return tuple(_lack(recipe.key, why[recipe.key]) for recipe in bump.subject.family if recipe.key in why.keys() - having)
-
-
-def _lack(recipe: str, why: str) -> LackLine:
-    return LackLine(recipe=recipe, why=why, mend=MENDS.get(why.partition(":")[0], "published"))
-
-
-def reasons(bump: Bump, judged: Judged | None) -> tuple[str, ...]:
-    """The verdict's reasons, and that there is none where results that cannot be compared gave none."""
-    if judged is None or judged.verdict is not None:
-        return judged.verdict.reasons if judged and judged.verdict else ()
-    return ("no-verdict",) if bump.subject.plan.baseline is not None and judged.rows else ()
+    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against, baseline_runs=behind(told) if told else 0)
 
 
 def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
@@ -184,9 +148,10 @@ def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
 
 
 def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
-    """What the verdict found worse: the points first, then whole curves; an eval that is worse stands among the points."""
+    """What the verdict found worse: the points first, then whole curves; an eval that is worse stands among the points. A curve
+    that is regressed through single points stands there with them alone: as a whole it may have gained."""
     whose, found = _whose(bump), judged.verdict.findings if judged and judged.verdict else ()
-    worse = [one for one in found if one.finding == "regressed" and not one.void and one.delta is not None]
+    worse = [one for one in found if one.finding == "regressed" and not one.void and one.delta is not None and not one.by_points]
     return tuple(
         Regression(metric=one.metric, delta=one.delta or 0.0, interval=one.interval, old=one.baseline, new=one.new,
                    concurrency=one.point.concurrency if one.point else None,
@@ -201,29 +166,13 @@ def void(judged: Judged | None) -> bool:
     return bool(judged and judged.verdict and any(one.void for one in judged.verdict.findings))
 
 
-def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
-    """What would settle an open verdict, in its own order: the points to run again, how often, at what cost."""
-    verdict = judged.verdict if judged else None
-    groups: dict[tuple[str, tuple[str, ...], int | None, int | None], list[Rerun]] = {}
-    for one in verdict.rerun if verdict and verdict.verdict == "inconclusive" else ():
-        for part in one.why.split(";"):
-            why, _, metrics = part.partition(":")
-            groups.setdefault((why, tuple(metrics.split(",")) if metrics else (), one.runs, one.history), []).append(one)
-    return tuple(
-        AgainLine(
-            points=tuple(named(bump, one.point.recipe, "throughput", one.point.concurrency) for one in found), why=why,
-            metrics=metrics, runs=runs, history=history,
-            gpu_hours=None if any(one.gpu_hours is None for one in found) else fsum(one.gpu_hours or 0.0 for one in found))
-        for (why, metrics, runs, history), found in groups.items()
-    )
-
-
-def proofs(bump: Bump, found: Iterable[Proof]) -> tuple[ProofLine, ...]:
-    """What ran, a line for all the points of which the same is said: those where something else did come first."""
+def proofs(bump: Bump, found: Iterable[Proof], again: Iterable[Proof] = ()) -> tuple[ProofLine, ...]:
+    """What ran, a line for all the points of which the same is said: those where something else did come first. `again` are
+    those of a repeat, which are told apart: the same point may have had both images."""
     groups: dict[Proof, list[str]] = {}
-    for one in found:
+    for one, before in (*((one, "") for one in found), *((one, "repeat ") for one in again)):
         alike = replace(one, role="", recipe="", concurrency=0)
-        groups.setdefault(alike, []).append(named(bump, one.recipe, one.role, one.concurrency or None))
+        groups.setdefault(alike, []).append(before + named(bump, one.recipe, one.role, one.concurrency or None))
     return tuple(
         ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old,
                   other=one.other, cache=one.cache, nodes=_nodes(bump, one))
@@ -275,10 +224,22 @@ def _whose(bump: Bump) -> Callable[[str], str]:
     return (lambda recipe: recipe) if len(bump.subject.family) > 1 else (lambda recipe: "")
 
 
-def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float]) -> Cell:
+def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float],
+          baseline: Baseline | None = None) -> Cell:
     before, after = old.get((point, metric)), new.get((point, metric))
-    missing = "no-baseline" if before is None else "not-measured" if after is None else None
+    missing = (lacking(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
     return Cell(metric=metric, old=before, new=after, missing=missing)
+
+
+def behind(baseline: Baseline) -> int:
+    """How many runs stand behind the values that are shown, which are medians: one run's name alone would speak for all."""
+    return len({row.run for row in baseline.rows if row.metric != "eval" and row.run is not None})
+
+
+def lacking(baseline: Baseline | None, point: Where, metric: str) -> str | None:
+    """Why a frozen baseline has no value there, where its notes tell: it was published, and cannot have been measured."""
+    at = f":{point[1]}:{metric}"
+    return "value-refused" if baseline and any(note.startswith("value-") and note.endswith(at) for note in baseline.notes) else None
 
 
 def _role(file: str | None, node: str | None) -> str | None:
