@@ -25,6 +25,9 @@ def reconciled(files: Sequence[File]) -> list[File]:
     BadInput says which value does not agree: one of the two is of another run, or was cut short.
     """
     exports = [file for file in files if file.made.rank == REQUESTS]
+    for file in files if exports else ():
+        if file.made.rank == GUEST:
+            _counted(file, exports)
     for export in exports:
         for file in files:
             if file.made.rank == GENERATOR and places.folder(file.name) == places.folder(export.name):
@@ -44,6 +47,29 @@ def _flagged(file: File, exports: Sequence[File]) -> File:
 
     rows = tuple(structs.replace(row, flags=flags(row)) for row in file.made.rows)
     return file._replace(made=structs.replace(file.made, rows=rows))
+
+
+def _counted(file: File, exports: Sequence[File]) -> None:
+    """Refuses a guest's count that the exports at its concurrency cannot give, of one of them or of all: nine requests of an
+    export had failed, and the row that said "none of 237" was believed."""
+    for one in file.made.accounting:
+        told = [each for export in exports for each in export.made.accounting if each.concurrency == one.concurrency]
+        _possible(file.name, one.concurrency, "measured requests failed", one.profiling_invalid,
+                  {each.profiling_invalid for each in told} | {sum(each.profiling_invalid for each in told)}, exports)
+    for row in file.made.rows:
+        if row.metric == "profiled_requests":
+            told = [each for export in exports for each in export.made.accounting if each.concurrency == row.point.concurrency]
+            least, most = min((each.profiled for each in told), default=0), sum(each.total - each.invalid for each in told)
+            if told and not least <= row.value <= most:
+                _possible(file.name, row.point.concurrency, "requests went well", int(row.value),
+                          {sum(each.profiled for each in told)}, exports)
+
+
+def _possible(name: str, concurrency: int, what: str, said: int, counts: set[int], exports: Sequence[File]) -> None:
+    here = [export.name for export in exports if any(one.concurrency == concurrency for one in export.made.accounting)]
+    if here and said not in counts:
+        raise BadInput(f"{said} {what} at concurrency {concurrency}, but {here[0]} has {max(counts)}",
+                       "one of them is of another run or was cut; give the files of one attempt", file=name)
 
 
 def _agree(rows: Sequence[Row], name: str, theirs: Sequence[Row], summary: str) -> None:
