@@ -148,9 +148,11 @@ def _candidate(sources: Sources, layout: Layout, recipe: Recipe, old: Resolved, 
 
 
 def _baselines(sources: Sources, family: Sequence[Recipe], old: Resolved) -> tuple[Baseline | None, str | None]:
-    """The family's baselines as one, and why the first recipe that has none has none."""
+    """The family's baselines as one, and why the first recipe that has none has none; its name stands behind the word only
+    where others have one."""
     found = {recipe.key: _baseline(sources, recipe, old) for recipe in family}
-    missing = next((f"{why.partition(':')[0]}:{key}" if len(found) > 1 else why for key, (_, why, _) in found.items() if why), None)
+    some = any(one is not None for one, _, _ in found.values())
+    missing = next((f"{why.partition(':')[0]}:{key}" if some else why for key, (_, why, _) in found.items() if why), None)
     lacking = [point for one, _, points in found.values() if one is None for point in points]
     return join({key: one for key, (one, _, _) in found.items() if one is not None}, lacking), missing
 

@@ -38,10 +38,15 @@ class FolderBaselines:
         rows whose path names no day."""
         sets, asides, notes = list[Baseline](), list[Aside](), list[str]()
         runs: dict[tuple[str, int | None, str], list[Row]] = {}
-        for path, data in self._read():
-            if rowfile.sniff(data[:HEAD], path):
-                rows = [row for row in rowfile.parse(io.BytesIO(data), path, Context(recipe=question.recipe)).rows
-                        if row.point.recipe == question.recipe]
+        files = list(self._read())
+        notes += [] if files else [f"folder-empty:{self._folder}"]
+        for path, data in files:
+            if path.endswith(".jsonl") or rowfile.sniff(data[:HEAD], path):
+                rows = _rows(data, path, question)
+                strange = [row for row in rows if row.metric != "eval" and self._metrics.spelled(row.metric) is None]
+                notes += [f"metrics-unknown:{', '.join(sorted({_shown(row) for row in strange}))}"] if strange else []
+                rows = [row for row in rows if row not in strange]
+                rows = [self._canonical(row, path) for row in rows]
                 day = _day(path) if rows else ""
                 for row in rows:
                     if _is(row, question):
@@ -56,6 +61,17 @@ class FolderBaselines:
         sets += [self._set(question, *key, rows) for key, rows in runs.items()]
         return Offer(sets=tuple(sets), asides=tuple(dict.fromkeys(asides)), notes=tuple(dict.fromkeys(notes)))
 
+    def _canonical(self, row: Row, path: str) -> Row:
+        """The row in its metric's own unit. One without a unit, or in another's, is refused: a guess makes a baseline of it."""
+        spelled = self._metrics.spelled(row.metric) if row.metric != "eval" else None
+        if spelled and not row.unit and spelled[2] == spelled[0].unit:  # else the name tells it, as in ttft_ms
+            raise BadInput(f"{row.metric} at concurrency {row.point.concurrency} has no unit", f"give it in {spelled[0].unit}",
+                           file=path, key="unit")
+        try:
+            return self._metrics.canonical(row)
+        except BadInput as error:
+            raise BadInput(error.reason, error.hint, file=path, key=error.key) from None
+
     def _set(self, question: Question, day: str, run: int | None, fingerprint: str, rows: list[Row]) -> Baseline:
         last = max(rows, key=_age)
         return Baseline(date=day, image=last.image or question.image, run=run, attempt=last.attempt, head=last.head, pull=None,
@@ -69,6 +85,20 @@ class FolderBaselines:
         for path in tree.paths(f"{self._folder}/"):
             if path.endswith(_ENDS):
                 yield path, tree.read(path) or b""
+
+
+def _rows(data: bytes, path: str, question: Question) -> list[Row]:
+    """The recipe's rows in a file. What stands here is meant as a baseline, so one that holds no rows is refused: skipped in
+    silence, it is a baseline that nobody misses."""
+    found = rowfile.parse(io.BytesIO(data), path, Context(recipe=question.recipe)).rows
+    if not found:
+        raise BadInput("no row stands in it", "keep rows here, one a line, as `bumpbot bench` writes them", file=path)
+    return [row for row in found if row.point.recipe == question.recipe]
+
+
+def _shown(row: Row) -> str:
+    """A metric that nobody declared, by name where that is a plain word."""
+    return row.metric if re.fullmatch(r"[A-Za-z0-9_.:/+-]{1,60}", row.metric) else "?"
 
 
 def _is(row: Row, question: Question) -> bool:

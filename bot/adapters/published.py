@@ -8,7 +8,7 @@ question costs at most LIMIT requests, and none twice. What cannot be told is a 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -53,6 +53,7 @@ class PublishedBaselines:
                 key = (point.date, point.run or 0, point.attempt or 0, point.image, point.fingerprint or point.identity)
                 ours.setdefault(key, []).append(point)
         mine = {id(point) for group in ours.values() for point in group}
+        notes += [said for group in ours.values() for point in group for said in self._refused(point)]
         asides = dict.fromkeys(Aside(image=point.image, fingerprint=point.fingerprint, identity=point.identity, date=point.date,
                                      run=point.run, topology=topology(sized(point.row)) or "", concurrency=point.concurrency)
                                for point in found if id(point) not in mine)
@@ -60,6 +61,12 @@ class PublishedBaselines:
         run = newest[:2] if newest else None
         made = tuple(self._set(question, group, tell=key[:2] == run) for key, group in ours.items())
         return Offer(sets=made, asides=tuple(asides), notes=tuple(dict.fromkeys(notes)))
+
+    def _refused(self, point: Point) -> Iterator[str]:
+        """`value-negative:1:ttft`, for each value of a point that cannot be a measurement of a metric that anybody reads."""
+        for name, why in point.refused.items():
+            if spelled := self._metrics.spelled(name):
+                yield f"value-{why}:{point.concurrency}:{spelled[0].id}"
 
     def _set(self, question: Question, group: Sequence[Point], *, tell: bool) -> Baseline:
         """One run's points of one configuration. Only the newest run is asked whence it comes and what else it counted."""

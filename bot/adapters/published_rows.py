@@ -40,7 +40,7 @@ class Producer(Struct, frozen=True, kw_only=True):
 
 class Point(Struct, frozen=True, kw_only=True):
     """One published point whose row holds, with its identity; `metrics` are finite numbers, none negative, and `refused`
-    counts those that were not."""
+    are those that were not, by name, each with the word for what is wrong with it."""
 
     row: Mapping[str, Any]
     concurrency: int
@@ -51,7 +51,7 @@ class Point(Struct, frozen=True, kw_only=True):
     run: int | None
     attempt: int | None
     metrics: dict[str, float]
-    refused: int = 0
+    refused: dict[str, str] = {}
 
     @property
     def place(self) -> tuple[object, ...]:
@@ -76,8 +76,8 @@ def text(value: Any) -> str:
 
 def points(rows: Iterable[Any]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """The rows that hold, one a measurement (of a run's attempts at a point the last), and notes on the others:
-    `rows-refused:3` could not be read, `values-refused:2` are no measurements, `points-contradict:16` stand twice with
-    different values, which are left out."""
+    `rows-refused:3` could not be read, `points-contradict:16` stand twice with different values, which are left out. Values that
+    are no measurements stand with their point."""
     told: dict[tuple[object, ...], list[Point]] = {}
     broken: dict[str, None] = {}
     for row in rows:
@@ -86,21 +86,19 @@ def points(rows: Iterable[Any]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
             broken[repr(row)] = None
         elif found not in told.setdefault(found.place, []):
             told[found.place].append(found)
-    kept, refused, contradicted = list[Point](), 0, set[int]()
+    kept, contradicted = list[Point](), set[int]()
     for same in told.values():
         last = max(one.attempt or 0 for one in same)
         point, differ = _together([one for one in same if (one.attempt or 0) == last])
         kept.append(point)
-        refused += point.refused
         contradicted |= {point.concurrency} if differ else set()
     notes = [f"rows-refused:{len(broken)}"] if broken else []
-    notes += [f"values-refused:{refused}"] if refused else []
     notes += [f"points-contradict:{', '.join(map(str, sorted(contradicted)))}"] if contradicted else []
     return tuple(kept), tuple(notes)
 
 
 def _point(row: Any) -> Point | None:
-    """A row as a point; None for one whose own words are of the wrong kind. Values that are none are counted."""
+    """A row as a point; None for one whose own words are of the wrong kind. Values that are none are named."""
     if not isinstance(row, dict) or any(not isinstance(row.get(name), (str, type(None))) for name in _TEXTS):
         return None
     conc, told, day = row.get("conc"), row.get("metrics"), text(row.get("date"))[:10]
@@ -112,7 +110,8 @@ def _point(row: Any) -> Point | None:
     run, attempt = run_of(row)
     return Point(row=row, concurrency=conc, date=day, image=text(row.get("image")), metrics=good, run=run, attempt=attempt,
                  fingerprint=text(row.get("recipe_fingerprint")), identity=identity.of_row(sized(row)),
-                 refused=sum(_number(value) for name, value in told.items() if name not in good))
+                 refused={name: "negative" if value < 0 else "infinite" for name, value in told.items()
+                          if name not in good and _number(value)})
 
 
 def _together(same: Sequence[Point]) -> tuple[Point, bool]:
@@ -122,7 +121,8 @@ def _together(same: Sequence[Point]) -> tuple[Point, bool]:
     for name, value in (item for one in same for item in one.metrics.items()):
         values.setdefault(name, []).append(value)
     agreed = {name: found[0] for name, found in values.items() if max(found) - min(found) <= _ROUNDED * max(found)}
-    return structs.replace(same[0], metrics=agreed, refused=max(one.refused for one in same)), len(agreed) < len(values)
+    refused = {name: why for one in same for name, why in one.refused.items()}
+    return structs.replace(same[0], metrics=agreed, refused=refused), len(agreed) < len(values)
 
 
 def performance_rows(found: Iterable[Point], recipe: str, head: str | None, metrics: Metrics) -> tuple[Row, ...]:

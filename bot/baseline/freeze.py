@@ -61,13 +61,15 @@ def _evals(frozen: Baseline, evals: Sequence[EvalSpec]) -> list[str]:
 
 
 # Questions of public suites as lm-eval asks them when nothing limits it: without a limit the recipe's own file does not tell.
-_SUITES = {"gsm8k": 1319, "gpqa_diamond": 198, "math500": 500, "aime24": 30, "aime25": 30, "ifeval": 541, "humaneval": 164,
-           "mbpp": 500, "arc_challenge": 1172, "hellaswag": 10_042, "winogrande": 1267}
+_SUITES = {"gsm8k": 1319, "gsm8k_platinum": 1209, "gpqa_diamond": 198, "math500": 500, "aime24": 30, "aime25": 30,
+           "ifeval": 541, "humaneval": 164, "mbpp": 500, "mbpp_plus": 378, "arc_challenge": 1172, "hellaswag": 10_042,
+           "winogrande": 1267}
 
 
 def _asks(spec: EvalSpec) -> int | None:
     """How many questions the eval asks now, as far as files tell: no more than its suite has."""
-    whole = next((size for suite, size in _SUITES.items() if spec.task == suite or spec.task.startswith(f"{suite}_")), None)
+    found = [suite for suite in _SUITES if spec.task == suite or spec.task.startswith(f"{suite}_")]
+    whole = _SUITES[max(found, key=len)] if found else None
     return min(spec.limit, whole) if spec.limit and whole else spec.limit or whole
 
 

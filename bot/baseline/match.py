@@ -18,9 +18,13 @@ from bot.model.baseline import Configuration, Offer, Question
 from bot.model.result import Absent, Baseline, Cell, Row
 
 Missing = Literal["nothing-published", "other-image", "other-configuration", "other-topology", "not-published", "newer-only",
-                  "baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "no-source", "points-unknown"]
+                  "baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "no-source", "points-unknown",
+                  "value-refused", "result-unreadable", "folder-empty"]
 # What a source says when it could not be asked: that, and no lack of points, is then the reason.
-TROUBLE = ("baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "no-source")
+TROUBLE = ("baseline-unreachable", "model-unknown", "source-refused", "answer-unreadable", "result-unreadable", "folder-empty",
+           "no-source")
+REFUSED = "value-"
+"""How a source's note on one value begins: what is wrong with it, the concurrency, the metric."""
 RUNS = 10
 """A point's newest runs that count: more than ten tell nothing more about its noise (STATS.md section 4)."""
 
@@ -114,9 +118,10 @@ def _joined(found: Sequence[_Found], question: Question, absent: Sequence[Absent
     for row in (row for one in newest for row in one.rows if row.metric == "eval"):
         evals.setdefault((row.task, row.stat, row.point.concurrency, plain(row.point.topology or "")), row)
     told = [one.fingerprint for one in newest if one.fingerprint]
+    sources = dict.fromkeys(one.source for one in (*newest, *(past for point in found for past in point.sets[1:])) if one.source)
     return structs.replace(
         lead, image=question.image, fingerprint=lead.fingerprint or (told[0] if told else None), absent=tuple(absent),
-        rows=(*rows, *(_named(row, question) for row in evals.values()), *older),
+        source=", ".join(sources), rows=(*rows, *(_named(row, question) for row in evals.values()), *older),
         accounting=_first(newest, "accounting"), samples=_first(newest, "samples"),
         notes=tuple(dict.fromkeys(note for one in newest for note in one.notes)),
     )
@@ -159,6 +164,8 @@ def _told(found: Sequence[_Found], question: Question) -> list[str]:
 
 def _why(offer: Offer, question: Question, wanted: Configuration, fitting: Sequence[Baseline], concurrency: int) -> str:
     """Why a point has no baseline: what comes nearest is the reason."""
+    if any(note.startswith(REFUSED) and note.split(":")[1] == str(concurrency) for note in offer.notes):
+        return "value-refused"
     same = [one for one in offer.asides if same_image(one.image, question.image)]
     alike = [one for one in offer.asides if wanted.identity and one.identity == wanted.identity]
     if fitting:

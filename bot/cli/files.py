@@ -52,8 +52,16 @@ def _here(place: Place, layout: Layout) -> None:
     """Tells what the layout does not find in the repository, and what it finds and nobody can read."""
     if place.repo.is_dir() and not bare(place.repo):
         tree = Shelf(tree_of(place))
-        for line in (*tree.empty(layout), *map(str, tree.faults(layout))):
+        for line in (*tree.empty(layout), *_baselines(tree, layout), *map(str, tree.faults(layout))):
             note(f"note: {line}")
+
+
+def _baselines(tree: Shelf, layout: Layout) -> list[str]:
+    """That the layout's folder of baselines is none: its baselines would be missing, and nobody would look there."""
+    folder = layout.baselines.folder.strip("/")
+    named = [path for path in (folder, *tree.paths(f"{folder}/")) if path.endswith((".json", ".jsonl"))]
+    held = any(tree.read(path) is not None for path in named)
+    return [f"baselines.folder: no .json or .jsonl file is at {folder}"] if folder and not held else []
 
 
 def layout_schema(*, recipe: bool) -> None:

@@ -119,6 +119,6 @@ def _draw(found: Sequence[Point], keys: Sequence[str], format_: str) -> None:
 
 def _row(point: Point) -> tuple[object, ...]:
     gate = point.eval
-    limit = f", {gate.limit} questions" if gate and gate.limit else ""
+    limit = f", {gate.limit} {'shuffled ' if gate.shuffled else ''}questions" if gate and gate.limit else ""
     return (point.stage, point.kind, point.concurrency, point.topology, point.workload,
             f"{gate.task} >= {gate.threshold:g}{limit}" if gate else None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
+from bot.baseline import findings
 from bot.ledger import Ledger
 from bot.model.action import Say
 from bot.model.bump import Bump, Memory
+from bot.model.finding import PlanFinding
 from bot.model.ledger import Stored
 from bot.rehearse.scenario import Scenario
 from bot.rehearse.world import World
@@ -34,12 +37,17 @@ def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str
         "scenario": story.declared.name, "variant": story.variant, "outcome": outcome, "cause": cause,
         "repairs_used": memory.repairs_used, "gpu_hours": sum(run["gpu_hours"] for run in runs), "runs": runs,
         "comments": _comments(told, memory, entries, story.declared.accounts.bot),
-        "findings": [*dict.fromkeys(troubles), *surprises],
+        "findings": msgspec.to_builtins(_findings(bump)), "troubles": [*dict.fromkeys(troubles), *surprises],
         "pulls": [{key: pull[key] for key in _PULL} for pull in told["pulls"]],
         "began": story.declared.clock.start.isoformat(), "ended": world.clock.now().isoformat(), "closed": memory.closed,
         "expected": {"outcome": expect.outcome, "cause": expect.cause, "repairs_used": expect.repairs_used},
         "as_expected": wanted == got and memory.closed,
     }
+
+
+def _findings(bump: Bump | None) -> tuple[PlanFinding, ...]:
+    """What the plan found, as `bumpbot plan` tells it; what went wrong in the playing is no finding and stands beside them."""
+    return findings(bump.subject.plan.baseline, bump.subject.plan.missing_baseline) if bump else ()
 
 
 def _runs(told: Sequence[dict[str, Any]], bump: Bump | None) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ GATES = {
     "canary": Text("the sample of {0} is further below the baseline's score than chance allows",
                    "{0} 的抽样得分低于基线，超出偶然范围"),
     "coverage": Text("the point {0} was not measured", "测点 {0} 未被测量"),
+    "refused": Text("the results of the point {0} were refused", "测点 {0} 的结果被拒绝"),
 }
 NOTHING_MEASURED = Text("The run ended without measuring anything.", "该运行结束时没有产生任何测量结果。")
 
@@ -63,7 +64,7 @@ def retry(bump: Bump, run: Run) -> tuple[Action, ...]:
         return say(bump, "status", report.status(bump, about="sweep-held", by=None))
     price, once_more = again(bump, run)
     if not budget.affords(bump, price):
-        return _stop(bump, run, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, None, forecast=price)
+        return _stop(bump, run, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, None, forecast=price, step="retry")
     if not budget.today(bump, price):
         return tomorrow(bump)
     return (*_tell(bump, run, "retry"), *once_more)
@@ -123,15 +124,19 @@ def _tell(bump: Bump, run: Run, next_: str) -> tuple[Action, ...]:
 
 
 def _stop(bump: Bump, run: Run, outcome: Outcome, cause: Cause, failure: JobFailure | None, *,
-          wanted: Wanted | None = None, forecast: float | None = None, why: Text | None = None) -> tuple[Action, ...]:
+          wanted: Wanted | None = None, forecast: float | None = None, why: Text | None = None,
+          step: str | None = None) -> tuple[Action, ...]:
     why = failure.triage.cause if failure else why
-    ends = ending.end(bump, outcome, cause, why=why, run=run.id, wanted=wanted, forecast=forecast)
+    ends = ending.end(bump, outcome, cause, why=why, run=run.id, wanted=wanted, forecast=forecast, step=step)
     return (*_tell(bump, run, "stop"), *ends)
 
 
 def _gates(judged: Judged) -> Text:
     """Gates that do not hold though every job passed. The same run again would measure the same, and no repair is known."""
-    told = [(GATES[gate], point) for gate, _, point in (one.partition(":") for one in judged.gates)]
+    refused = {name for one in judged.refused if one.role == "throughput"
+               for name in (f"c{one.concurrency}", f"{one.recipe} c{one.concurrency}")}
+    told = [(GATES["refused" if gate == "coverage" and point in refused else gate], point)
+            for gate, _, point in (one.partition(":") for one in judged.gates)]
     return Text(f"Every job passed, but {', and '.join(text.en.format(point) for text, point in told)}.",
                 f"所有作业均已通过，但{'，且'.join(text.zh.format(point) for text, point in told)}。")
 

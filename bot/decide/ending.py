@@ -31,10 +31,11 @@ OVERRUN = Text("The runs hold more GPU-hours than the cap of this bump allows, s
 
 def end(bump: Bump, outcome: Outcome, cause: Cause, *, why: Text | None = None, run: int | None = None,
         wanted: Wanted | None = None, forecast: float | None = None, successor: str | None = None,
-        by: str | None = None) -> tuple[Action, ...]:
-    """Decides the outcome: told first, then remembered; the cleaning up is the next look's."""
+        by: str | None = None, step: str | None = None) -> tuple[Action, ...]:
+    """Decides the outcome: told first, then remembered; the cleaning up is the next look's. `step` is what the `forecast` would
+    have paid for."""
     ended = Ended(outcome=outcome, cause=cause, at=bump.now, why=why, run=run, wanted=wanted, forecast=forecast,
-                  successor=successor, by=by)
+                  successor=successor, by=by, step=step)
     told = () if ENDINGS[outcome].pull != "close" else say(bump, "stop", report.stop(bump, ended))
     return (*told, Remember(fact=ended))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from bot.decide.classes import weather
 from bot.decide.control import standing
-from bot.decide.people import sweep_labels, taken_by_person
+from bot.decide.people import insisted, sweep_labels, taken_by_person
 from bot.decide.runs import (
     failed_jobs,
     gates_hold,
@@ -22,6 +23,7 @@ from bot.decide.runs import (
 )
 from bot.model.bump import Bump, Ended, Judged
 from bot.model.outcome import Outcome
+from bot.model.recipe import Point
 from bot.model.run import Run
 
 
@@ -233,7 +235,8 @@ def _repeat(bump: Bump, run: Run, judged: Judged) -> Phase | None:
     again = runs[0] if runs else None
     if again is not None and not again.terminal:
         return Repeating(run, again)
-    if not suspects(bump, judged):
+    wanted = suspects(bump, judged)
+    if not wanted or again is not None and _blind(bump, again, wanted) and not insisted(bump, again):
         return None
     if again is not None and not (passed(again) and gates_hold(bump, again)):
         found = bump.judged(again.id)
@@ -241,6 +244,14 @@ def _repeat(bump: Bump, run: Run, judged: Judged) -> Phase | None:
             return Repeating(run, again)
         return RepeatBroken(again, found or Judged(run=again.id, head=again.head, seen=()))
     return RepeatDue(run, judged) if len(runs) < bump.subject.limits.repeats else None
+
+
+def _blind(bump: Bump, again: Run, wanted: Sequence[Point]) -> bool:
+    """Whether the repeat looked at points still in question through another image, or one that nobody vouches for: the next
+    would look through the same cache, and is not paid for."""
+    judged, points = bump.judged(again.id), {(point.recipe, point.concurrency) for point in wanted}
+    return any(not one.holds and one.role == "throughput" and (one.recipe, one.concurrency) in points
+               for one in (judged.proofs if judged else ()))
 
 
 def _gate_broken(run: Run, judged: Judged) -> bool:

@@ -23,7 +23,8 @@ def due(bump: Bump, head: str, step: int) -> tuple[Action, ...]:
     told = say(bump, attempt_slot(bump), report.attempt(bump, done[0], next_="smoke-next")) if done else ()
     before, price = (*strays(bump), *early_label(bump), *heard(bump), *told), budget.price_smoke(bump, step)
     if not budget.affords(bump, price):
-        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price))
+        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price,
+                                     step="smoke-next" if done else "smoke"))
     if not budget.today(bump, price):
         return (*before, *tomorrow(bump))
     return (*before, *day_begins(bump), dispatch_smoke(bump, head, step, price))

@@ -30,7 +30,7 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
     assert pull is not None
     before, price = (*strays(bump), *passed(bump)), budget.price_sweep(bump)
     if not budget.affords(bump, price):
-        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price))
+        return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price, step="sweep"))
     if needs_approval(bump):
         about = "sweep-held" if held(bump) else "sweep-needs-approval"
         return (*before, *say(bump, "status", report.status(bump, about=about, by=None)))
@@ -92,7 +92,7 @@ def repeat_due(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     price = budget.price(bump, points)
     if not budget.affords(bump, price):
         why = Text(NO_REPEAT.en.format(price), NO_REPEAT.zh.format(price))
-        ends = ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why, forecast=price)
+        ends = ending.end(bump, Outcome.UNCERTAIN, Cause.VERDICT, run=run.id, why=why, forecast=price, step="repeat")
         return (*_told(bump, run, passed=True), *ends)
     if not budget.today(bump, price):
         return tomorrow(bump)
@@ -117,7 +117,8 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
     """Every job passed and every gate beside the image's holds: the verdict decides, and no image is good that was not seen to
     run at every point."""
     verdict = judged.verdict.verdict if judged.verdict else "inconclusive"
-    repeated = [proof for other in repeats(bump) if (again := bump.judged(other.id)) for proof in again.proofs]
+    second = [again for other in repeats(bump) if (again := bump.judged(other.id))]
+    repeated = [proof for one in second for proof in one.proofs]
     verdict = "inconclusive" if verdict != "regressed" and image.unproven(judged.proofs, repeated) else verdict
     outcome = {
         "improved": Outcome.VALIDATED,
@@ -125,7 +126,8 @@ def swept(bump: Bump, run: Run, judged: Judged) -> tuple[Action, ...]:
         "regressed": Outcome.REGRESSED,
         "inconclusive": Outcome.UNCERTAIN,
     }[verdict]
-    why = image.why(bump, image.wrong(judged)) if outcome is Outcome.UNCERTAIN else None
+    wrong = [proof for one in (judged, *second[:1]) for proof in image.wrong(one)]
+    why = image.why(bump, wrong) if outcome is Outcome.UNCERTAIN else None
     return (*_told(bump, run, passed=True), *ending.end(bump, outcome, Cause.VERDICT, run=run.id, why=why))
 
 

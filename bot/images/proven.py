@@ -62,8 +62,17 @@ def prove(reported: Sequence[Reported], candidate: Candidate, *, schemes: Iterab
     for rank in (_server, _pulled, _named):
         decided = [word for word in words if rank(word) and word.verdict]
         if decided:
-            return _of(decided, words, proof, name)
+            return _agreed(_of(decided, words, proof, name), claims, new)
     return _without(words, new, old, proof, claims, trusted=trusted or not new.tells(engines), name=name)
+
+
+def _agreed(proof: Proof, claims: Iterable[str], new: Told) -> Proof:
+    """A proof that the results of its own point contradict is none: one of the two names what did not run."""
+    others = [claim for claim in sorted(set(claims)) if _image(claim, new) == "not"]
+    if proof.state != "proven" or not others:
+        return proof
+    named_there = others[0] if _SHOWN.fullmatch(others[0]) else ""
+    return replace(proof, state="unproven", why="disagree", other=named_there)
 
 
 def _server(word: _Word) -> bool:

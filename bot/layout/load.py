@@ -11,6 +11,7 @@ import msgspec
 from bot import strict
 from bot.errors import BadInput
 from bot.layout import control, patterns
+from bot.layout.globs import astray
 from bot.layout.paths import steps
 from bot.layout.records import Layout, Linked, RecipeFiles
 from bot.layout.schema import ARGUMENT_HOLES, BARE, BRANCH, INPUT_HOLES, KEY, REPOSITORY, URL
@@ -161,14 +162,25 @@ def _names(layout: Layout) -> Iterator[Fault]:
     for key in ("repository", "ledger"):
         if getattr(layout, key) and not re.fullmatch(REPOSITORY, getattr(layout, key)):
             yield (key,), "not an owner/name", "like octo/recipes"
+    if wrong := _folder(layout.baselines.folder):
+        yield ("baselines", "folder"), *wrong
     if layout.baselines.url and not re.fullmatch(URL, layout.baselines.url):
-        yield ("baselines", "url"), "not an https address without query", "http is for loopback only"
+        yield ("baselines", "url"), "not an https address without user, password or query", "http is for loopback only"
     for name, url in layout.sources.items():
         if not re.fullmatch(URL, url):
-            yield ("sources", name), "not an https address without query", "like https://github.com/owner/name"
+            yield ("sources", name), "not an https address without user, password or query", "like https://github.com/owner/name"
     for at, name in enumerate(layout.allow):
         if not re.fullmatch(BARE, name):
             yield ("allow", at), "not a registry/repository", "like docker.io/vllm/vllm-openai, without tag"
+
+
+def _folder(name: str) -> tuple[str, str] | None:
+    """What is wrong with the name of a folder or file of the repository; braces and stars are no glob here."""
+    if not name.isprintable():
+        return "holds what cannot be printed", "write the folder's name"
+    if set("*?{}[]") & set(name):
+        return "is no glob", "name one folder, or one .json or .jsonl file"
+    return astray(name)
 
 
 _CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, patterns.faults, _workflows, _changelog, _policies, _names)

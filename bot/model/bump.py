@@ -74,6 +74,16 @@ class JobFailure(Struct, frozen=True, kw_only=True):
     recipe: str = ""
 
 
+class Refused(Struct, frozen=True, kw_only=True):
+    """Results that a job uploaded and that gave nothing: `why` names artifact or file, line or key, and what is wrong, in words
+    of which some may be the file's own."""
+
+    why: str
+    role: str
+    recipe: str = ""
+    concurrency: int | None = None
+
+
 class Judged(Struct, frozen=True, kw_only=True):
     """What the artifacts of one run say so far: `seen` are the completed jobs (id) this rests on, `beside` those of the
     repeats (and of the control arm) that its verdict was made with, `control` the run of the old image that was its baseline.
@@ -97,6 +107,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     control: int | None = None
     gates: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -164,7 +175,8 @@ class Asked(Struct, frozen=True, kw_only=True, tag="asked", tag_field="fact"):
 
 class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     """The outcome as it was decided; cleaning up comes after. `wanted` names the repair that would have been next,
-    `successor` the reference that is the next candidate, `by` the person who ended it."""
+    `successor` the reference that is the next candidate, `by` the person who ended it. `step` is what `forecast` would have
+    paid for, a word of the glossary."""
 
     outcome: Outcome
     cause: Cause
@@ -175,6 +187,7 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     forecast: float | None = None
     successor: str | None = None
     by: str | None = None
+    step: str | None = None
 
 
 class Memory(Struct, frozen=True, kw_only=True):

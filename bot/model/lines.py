@@ -41,12 +41,14 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """Points side by side. `runs` are the sources of the new values, `baseline_run` of the old ones."""
+    """Points side by side. `runs` are the sources of the new values, `baseline_run` the newest of the old ones, of which there are
+    `baseline_runs` (0: not told)."""
 
     metrics: tuple[str, ...]
     lines: tuple[Line, ...]
     runs: tuple[int, ...] = ()
     baseline_run: int | None = None
+    baseline_runs: int = 0
 
 
 class RunLine(Struct, frozen=True, kw_only=True):
@@ -94,6 +96,7 @@ class ProofLine(Struct, frozen=True, kw_only=True):
     wanted: str = ""
     ran: str = ""
     why: str = ""
+    other: str = ""
     old: bool = False
     cache: str = ""
     nodes: tuple[str, ...] = ()
@@ -125,7 +128,7 @@ class AgainLine(Struct, frozen=True, kw_only=True):
 
 class Regression(Struct, frozen=True, kw_only=True):
     """A metric that is worse, at one point or over a recipe's whole curve (no concurrency, and no single values then). `delta`
-    and `interval` are fractions of the baseline, for an eval differences."""
+    and `interval` are fractions of the baseline, for an eval differences. `task` is an eval's, with its filter behind it."""
 
     metric: str
     delta: float
@@ -134,6 +137,7 @@ class Regression(Struct, frozen=True, kw_only=True):
     old: float | None = None
     new: float | None = None
     interval: tuple[float, float] | None = None
+    task: str | None = None
 
 
 class SummaryLine(Struct, frozen=True, kw_only=True):
@@ -160,6 +164,13 @@ class Failure(Struct, frozen=True, kw_only=True):
     retried: bool = False
 
 
+class RefusedLine(Struct, frozen=True, kw_only=True):
+    """Results of a point (its short name) that were refused, and why, in words that are not all ours."""
+
+    point: str
+    why: str
+
+
 class AbsentLine(Struct, frozen=True, kw_only=True):
     """Points without a baseline for the same reason, a word of the glossary (`absent-`); the recipe empty where it is alone."""
 
@@ -167,6 +178,15 @@ class AbsentLine(Struct, frozen=True, kw_only=True):
     topology: str
     concurrencies: tuple[int, ...]
     why: str
+
+
+class LackLine(Struct, frozen=True, kw_only=True):
+    """That there is no baseline, and why (`absent-`), and what would mend it (`mend-`), as words of the glossary; of one recipe,
+    or of all where it is empty."""
+
+    recipe: str
+    why: str
+    mend: str
 
 
 class BaselineBlock(Struct, frozen=True, kw_only=True):
@@ -195,6 +215,22 @@ class Follow(Struct, frozen=True, kw_only=True):
     forecast: float | None
     left: float | None
     obstacle: Text | None = None
+
+
+class Unpaid(Struct, frozen=True, kw_only=True):
+    """A step that could not be paid (a word of the glossary, `step-`), in GPU-hours: what it needs, what is left below the cap of
+    the bump, and what a day may hold where that is what it exceeds."""
+
+    step: str
+    forecast: float
+    left: float | None = None
+    cap: float | None = None
+    day: float | None = None
+
+    @property
+    def lacking(self) -> float:
+        """How much the cap would have to be raised."""
+        return max(0.0, self.forecast - self.left) if self.left is not None else 0.0
 
 
 class CommandLine(Struct, frozen=True, kw_only=True):

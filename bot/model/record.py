@@ -17,13 +17,16 @@ from bot.model.lines import (
     ControlLine,
     Failure,
     Follow,
+    LackLine,
     ProofLine,
+    RefusedLine,
     Regression,
     RunLine,
     StageLine,
     State,
     SummaryLine,
     Table,
+    Unpaid,
 )
 from bot.model.outcome import Cause, Mover, Outcome
 from bot.model.result import Accounting, Score
@@ -92,6 +95,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     new: Resolved | None = None
     repair: str | None = None
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
@@ -121,8 +125,11 @@ class SweepReport(_Record, frozen=True, kw_only=True, tag="sweep"):
     passed: bool | None
     regressions: tuple[Regression, ...] = ()
     proofs: tuple[ProofLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
     again: tuple[AgainLine, ...] = ()
     control: ControlLine | None = None
+    lacking: tuple[LackLine, ...] = ()
+    compared: bool = True
 
 
 class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
@@ -139,9 +146,13 @@ class Stop(_Record, frozen=True, kw_only=True, tag="stop"):
     cap: float | None
     follow: Follow | None
     successor: str | None = None
+    void: bool = False
+    unpaid: Unpaid | None = None
     regressions: tuple[Regression, ...] = ()
     reasons: tuple[str, ...] = ()
     again: tuple[AgainLine, ...] = ()
+    lacking: tuple[LackLine, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 class Finishing(_Record, frozen=True, kw_only=True, tag="finishing"):
@@ -168,6 +179,8 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     retry: str | None
     closed: bool
     successor: str | None = None
+    lacking: tuple[LackLine, ...] = ()
+    unpaid: Unpaid | None = None
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):

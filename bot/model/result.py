@@ -108,13 +108,15 @@ class Proof(Struct, frozen=True, kw_only=True):
     `proven` by the server's own word; `claimed`: nothing can tell more than that the harness asked for it, and that must do;
     `stale`: something else ran, `ran` says what, `old` whether it is the image before, `cache` the squash file it came from;
     `conflicting`: some of its `nodes` (of `of`) ran something else; `unproven`: nobody said anything that tells, `why` is a
-    word of the glossary. `wanted` is what the candidate would have said.
+    word of the glossary, and `other` what the results name where they and the server `disagree`. `wanted` is what the candidate
+    would have said.
     """
 
     state: Literal["proven", "claimed", "stale", "conflicting", "unproven"]
     wanted: str = ""
     ran: str = ""
     why: str = ""
+    other: str = ""
     old: bool = False
     cache: str = ""
     nodes: tuple[str, ...] = ()
@@ -172,7 +174,9 @@ class Score(Struct, frozen=True, kw_only=True):
 class Finding(Struct, frozen=True, kw_only=True):
     """A judged metric. `delta` is a raw fraction (new/old - 1); for evals a difference. Without a point it is a recipe's pool.
 
-    `how` says how an eval was compared: `paired` question by question, `unpaired` as two shares, `pooled` over its points.
+    `how` says how an eval was compared: `paired` question by question, `unpaired` as two shares, `pooled` over its points. Of
+    a curve that is regressed by its points' clause alone it is `points:c64` (several with commas): it is those that fell, and
+    `delta` may even be a gain.
     """
 
     metric: str
@@ -190,6 +194,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     how: str | None = None
     stat: str | None = None
     task: str | None = None
+
+    @property
+    def by_points(self) -> bool:
+        """Whether a curve is regressed through single points, which are told themselves, and not as a whole."""
+        return self.point is None and (self.how or "").startswith("points:")
 
 
 class Rerun(Struct, frozen=True, kw_only=True):

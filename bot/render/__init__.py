@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jinja2
+from jinja2.runtime import Markup
 from msgspec.structs import replace
 
 from bot.model.record import Proposal, Record, template
 from bot.model.text import Text
-from bot.render.check import check
+from bot.render.check import check, fault
 from bot.render.columns import Column
 from bot.render.filters import filters
-from bot.render.safe import plain
+from bot.render.safe import code, plain
 from bot.render.split import split
 from bot.render.tables import Tables
 from bot.render.words import Words
@@ -33,7 +34,17 @@ class Renderer:
         self._markdown = {language: _environment(templates, self._words[language], plain) for language in LANGUAGES}
         self._bare = {language: _environment(templates, self._words[language], _bare) for language in LANGUAGES}
         self._metrics = metrics
+        self._quote(tuple(forbidden))
         self._style, self._forbidden, self._prefix, self._limit = style, tuple(forbidden), prefix, limit
+
+    def _quote(self, forbidden: tuple[str, ...]) -> None:
+        """The filter for words of others. One that holds what must not be posted is not repeated: a file's name would else
+        keep a whole report back."""
+        for language, words in self._words.items():
+            def quoted(value: object, words: Words = words) -> Markup:
+                return words.word("not-repeated") if fault(str(value), forbidden) else code(value)
+
+            self._markdown[language].filters["quoted"] = quoted
 
     def title(self, record: Record) -> str:
         """The bilingual title of the pull request, English first; a recipe's name too long for the forge loses its end."""

@@ -65,8 +65,9 @@ class Tables:
             column = self._metrics[line.metric.partition(":")[0]]
             place = self._words.word("curve") if line.concurrency is None else str(line.concurrency)
             none = self._na(None, "whole-curve")
+            what = f"{self._head(line.metric)}{self._words.aside(code(line.task)) if line.task else ''}"
             rows.append([
-                *([code(line.recipe)] if several else []), place, self._head(line.metric),
+                *([code(line.recipe)] if several else []), place, Markup(what),
                 none if line.old is None else value(column, line.old), none if line.new is None else value(column, line.new),
                 share(line.delta, points=column.delta == "points"),
                 Markup(" … ".join(share(end, points=column.delta == "points") for end in line.interval))

@@ -66,9 +66,11 @@ def judgement(mine: Samples, theirs: Samples, both: Paired | None) -> tuple[Judg
 def _cut(mine: Samples, theirs: Samples) -> Finding:
     both = paired(mine, theirs, "c")
     finding, reasons = judgement(mine, theirs, both)
-    interval = newcombe_paired(*both) if both else newcombe((mine.cut, mine.n), (theirs.cut, theirs.n))
-    return _made("cut_answers", mine, theirs.cut / theirs.n, mine.cut / mine.n, finding, interval, mine.n, reasons,
-                 how="paired" if both else "unpaired")  # fmt: skip
+    if both:
+        then, now, n = (both.both + both.only_old) / both.n, (both.both + both.only_new) / both.n, both.n
+        return _made("cut_answers", mine, then, now, finding, newcombe_paired(*both), n, reasons, how="paired")
+    interval = newcombe((mine.cut, mine.n), (theirs.cut, theirs.n))
+    return _made("cut_answers", mine, theirs.cut / theirs.n, mine.cut / mine.n, finding, interval, mine.n, reasons, how="unpaired")
 
 
 def _uncut(mine: Samples, theirs: Samples | None, old_rows: Sequence[Row]) -> Finding:

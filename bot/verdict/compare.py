@@ -14,7 +14,7 @@ from bot.verdict import answers, doubts, errors, evals
 from bot.verdict.judge import Judged, Noise, judge
 from bot.verdict.pairs import Index, Key, Pair, canonical, counterpart, identity, index, once, pairs, split
 from bot.verdict.reruns import Costs, reruns
-from bot.verdict.words import known, worst
+from bot.verdict.words import known, word, worst
 
 SATURATED = 5.0
 """A point whose baseline TTFT is this many times the lowest of its curve waits in a queue, not in the engine."""
@@ -64,7 +64,7 @@ def compare(
             *_reasons((*scored, *cut, *broken, *beside)), *(reason for each in judged for reason in each.reasons)]  # fmt: skip
     told += ["too-few-points"] if unseen or not judged and not scored else []
     settled = verdict == "regressed"
-    reasons = known(reason for reason in told if not (settled and reason == "not-confirmed"))
+    reasons = known(reason for reason in told if not (settled and word(reason) == "not-confirmed"))
     again = () if failed or settled else reruns(judged, outside, gpu_hours or {})
     return Verdict(verdict=verdict, findings=(*scored, *cut, *broken, *beside, *performance), reasons=reasons, rerun=again)
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from bot.model.result import Judgement
 from bot.verdict.noise import Noise
 from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, bonferroni_z, curve_se, hodges_lehmann, point_se, side
+from bot.verdict.words import CLEARED
 
 MEASUREMENTS = 3
 """A pool of fewer is no median: one excursion would carry it."""
@@ -50,7 +51,8 @@ class Ruling(Struct, frozen=True, kw_only=True):
     `pool` is the Hodges-Lehmann estimate over everything measured and `se` its standard error, both in log units; `z` is
     what one point of this curve has to be beyond.
     `suspects` are the points to measure once more; `confirmed` those where the clause held twice; `open` those where it
-    held and nobody looked again. `raised` says whether the first run alone raised any clause.
+    held and nobody looked again, `cleared` those where it did not hold again. `raised` says whether the first run alone
+    raised any clause.
     """
 
     finding: Judgement
@@ -62,6 +64,7 @@ class Ruling(Struct, frozen=True, kw_only=True):
     pool_confirmed: bool = False
     confirmed: frozenset[int] = NOWHERE
     open: frozenset[int] = NOWHERE
+    cleared: frozenset[int] = NOWHERE
     suspects: frozenset[int] = NOWHERE
 
 
@@ -88,10 +91,11 @@ def rule(points: Sequence[Point], *, margin: float, noise: Noise, family: int = 
     settled = pool_confirmed or bool(confirmed)
     ask = NOWHERE if settled else unseen | (frozenset(range(len(points))) if sunk and not everywhere else NOWHERE)
     finding, reason = _finding(points, pool, se, margin, settled=settled, open_=bool(ask))
-    told = (*(("not-confirmed",) if (sunk or fallen) and not settled else ()), *((reason,) if reason else ()))
+    doubt = "not-confirmed" if ask else CLEARED
+    told = (*((doubt,) if (sunk or fallen) and not settled else ()), *((reason,) if reason else ()))
     return Ruling(finding=finding, reasons=told, pool=pool, se=se, z=z, raised=sunk or bool(fallen),
                   pool_confirmed=pool_confirmed, confirmed=confirmed, suspects=ask,
-                  open=NOWHERE if settled else unseen)  # fmt: skip
+                  open=NOWHERE if settled else unseen, cleared=fallen - confirmed - unseen)  # fmt: skip
 
 
 def _finding(

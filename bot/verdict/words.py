@@ -25,6 +25,8 @@ REASONS = (
     "budget-spent",
 )
 """A reason is one of these words; a value may follow a colon. In the order in which they matter to a reader."""
+CLEARED = "not-confirmed:cleared"
+"""A suspicion was looked at again and not seen again; `not-confirmed` alone is one that nobody has looked at again."""
 BLOCKING = frozenset({"image-not-proven", "cold-run", "workload-mismatch"})
 """With one of these the numbers are not of what they claim to be: every finding is inconclusive."""
 ORDER: tuple[Judgement, ...] = ("improved", "neutral", "inconclusive", "regressed")

@@ -34,28 +34,32 @@ _STUMBLES = (ValueError, OverflowError, OSError, struct.error)
 
 
 class Fitting(Struct, frozen=True, kw_only=True):
-    """The artifacts of one job, logs and results apart, and why others of its kind were left out."""
+    """The artifacts of one job, logs and results apart, and why others of its kind were left out; `lost` are the notes on
+    results."""
 
     logs: tuple[Artifact, ...] = ()
     results: tuple[Artifact, ...] = ()
     notes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 def fitting(names: Names, artifacts: Iterable[Artifact], jobs: Sequence[Job], job: Job) -> Fitting:
     """What `job` may have uploaded, of all that its run holds; `jobs` are the run's, of every attempt."""
     mine = [one for one in artifacts if _expected(names, one) and job in _owners(names, one, jobs)]
     often = Counter(one.name for one in mine)
-    kept, notes = [], []
+    kept, notes = [], dict[str, bool]()
     for one in mine:
+        of_log = _globbed(one.name, names.logs)
         if one.expired:
-            notes.append(note(one.name, "expired"))
+            notes[note(one.name, "expired")] = of_log
         elif often[one.name] > 1:
-            notes.append(note(one.name, f"{often[one.name]} artifacts of this name in the job's time, none counts"))
+            notes[note(one.name, f"{often[one.name]} artifacts of this name in the job's time, none counts")] = of_log
         else:
             kept.append(one)
     logs = tuple(one for one in kept if _globbed(one.name, names.logs))
     results = tuple(one for one in kept if one not in logs)
-    return Fitting(logs=logs, results=results, notes=tuple(dict.fromkeys(notes)))
+    lost = tuple(told for told, of_log in notes.items() if not of_log)
+    return Fitting(logs=logs, results=results, notes=tuple(notes), lost=lost)
 
 
 def points_of(name: str) -> frozenset[int]:
@@ -65,8 +69,8 @@ def points_of(name: str) -> frozenset[int]:
 
 
 def note(name: str, why: str) -> str:
-    """One line about an artifact: its name is whatever a job's author wanted."""
-    return f"{one_line(name, 120)}: {one_line(why)}"
+    """One line about an artifact: its name is whatever a job's author wanted. What names a file in it already begins with it."""
+    return one_line(why, 300) if why.startswith(f"{name}/") else f"{one_line(name, 120)}: {one_line(why)}"
 
 
 class Shelf:

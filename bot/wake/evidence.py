@@ -16,7 +16,7 @@ from bot.diagnose.reported import Listener
 from bot.diagnose.triage import triage
 from bot.diagnose.words import node_of
 from bot.errors import BadInput
-from bot.model.bump import Bump, JobFailure, Judged
+from bot.model.bump import Bump, JobFailure, Judged, Refused
 from bot.model.forge import Artifact
 from bot.model.result import Reported, Row, Score
 from bot.model.run import Job, Run, Triage
@@ -30,6 +30,8 @@ from bot.wake.proofs import proofs
 T = TypeVar("T")
 Heard = tuple[Reported, ...]
 GOOD = ("success", "skipped", "neutral")
+SHOWN = 5
+"""Of files that are no results at all so many are told: an artifact may hold a whole source tree."""
 NO_LOG = "no log of this job can be read"
 
 
@@ -61,7 +63,12 @@ def judge(context: Context, bump: Bump, run: Run, known: Sequence[Judged]) -> Ju
 def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, artifacts: Sequence[Artifact]) -> Judged:
     mine, shelf = fitting(context.layout.artifacts, artifacts, run.jobs, job), Shelf(context.forge)
     logs, (found, heard) = _triaged(context, shelf, mine.logs)
+    before = len(shelf.notes)
     collected = _collected(context, bump, run, job, shelf, mine.results)
+    skipped = [note(skip.name, ": ".join(word for word in (skip.why, skip.detail) if word)) for skip in collected.skipped]
+    lost = dict.fromkeys((*mine.lost, *shelf.notes[before:], *(skipped[:SHOWN] if not collected.rows else ())))
+    refused = [Refused(why=why, role=job.role, recipe=job.recipe or bump.subject.family[0].key, concurrency=job.concurrency)
+               for why in lost]
     baseline = bump.subject.plan.baseline
     gated = scores(collected.rows, _thresholds(bump, job), baseline.rows if baseline else (), samples=collected.samples)
     warnings = {name: judged.warnings.get(name, 0) + found.warnings.get(name, 0) for name in {*judged.warnings, *found.warnings}}
@@ -69,7 +76,7 @@ def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, 
     if job.conclusion not in GOOD:
         failures = (*failures, _failure(context, job, found, gated, warnings, _nodes(shelf, logs, found.node)))
     judged = _without_stale(run, job, judged)
-    notes = (*judged.notes, *mine.notes, *shelf.notes, *(note(skip.name, skip.why) for skip in collected.skipped))
+    notes = (*judged.notes, *mine.notes, *shelf.notes, *skipped)
     return msgspec.structs.replace(
         judged,
         failures=failures,
@@ -80,6 +87,7 @@ def _with_job(context: Context, bump: Bump, run: Run, job: Job, judged: Judged, 
         scores=_merge(judged.scores, gated),
         warnings=dict(sorted(warnings.items())),
         notes=tuple(dict.fromkeys(notes)),
+        refused=tuple(dict.fromkeys((*judged.refused, *refused))),
     )
 
 
@@ -225,6 +233,8 @@ def _without_stale(run: Run, job: Job, judged: Judged) -> Judged:
     names = ("samples", "scores") if of_eval else ("accounting",)
     others: dict[str, Any] = {name: tuple(one for one in getattr(judged, name) if not stale(one.concurrency, one.recipe))
                               for name in names}
+    others["refused"] = tuple(one for one in judged.refused if (one.role, one.concurrency) != (job.role, job.concurrency)
+                              or not stale(job.concurrency, one.recipe))
     others["reported"] = tuple(one for one in judged.reported
                                if one.role != job.role or not stale(one.concurrency, one.recipe))
     return msgspec.structs.replace(judged, rows=rows, **others)

@@ -126,7 +126,18 @@ BROKEN = {
     "baselines/2026-09-01/toy.jsonl": ([row(), row()], r"toy.jsonl:2: .*stands twice"),
     "baselines/2026-09-01/other.json": ({"speed": 3}, "no list of `benchmarks`"),
     "baselines/2026-09-02/bytes.json": (b"\xff\xfe", "not UTF-8"),
+    "baselines/2026-09-03/hello.jsonl": (b"hello\n", "hello.jsonl:1: not JSON"),
+    "baselines/2026-09-03/other.jsonl": (b'{"a":1}\n', "other.jsonl:1"),
+    "baselines/2026-09-03/empty.jsonl": (b"\n", "no row stands in it"),
+    "baselines/2026-09-03/twice.jsonl": (b'{"point":{},"point":{}}\n', "twice.jsonl:1"),
+    "baselines/2026-09-03/nul.jsonl": (b"\x00\x01\n", "nul.jsonl:1"),
 }
+
+
+class TestRowsOfAMetricThatNobodyKnows:
+    def test_are_passed_over_with_a_note(self) -> None:
+        found = baseline({"baselines/2026-09-01/toy.jsonl": [row(), row(metric="speed"), row(metric="<b>`")]})
+        assert [one.metric for one in found.rows] == ["tput_per_gpu"] and "metrics-unknown:?, speed" in found.notes
 
 
 class TestFilesThatDoNotHold:
@@ -135,3 +146,29 @@ class TestFilesThatDoNotHold:
         content, said = BROKEN[path]
         with pytest.raises(BadInput, match=said):
             baseline({path: content})
+
+
+class TestAFolderThatIsNone:
+    """A misspelt folder was a baseline that nobody ever saw missing."""
+
+    def test_is_the_reason_for_no_baseline(self) -> None:
+        source = FolderBaselines(lambda: Files({"basis/2026-09-01/toy.jsonl": [row()]}), "baselines/", METRICS)
+        assert source.offer(asked.asked("toy", model="acme/toy", image=IMAGE, fingerprint=PRINT)).notes == ("folder-empty:baselines",)
+
+    def test_is_not_said_of_one_that_holds_rows_of_others(self) -> None:
+        source = FolderBaselines(lambda: Files({"baselines/2026-09-01/toy.jsonl": [row(recipe="other")]}), "baselines/", METRICS)
+        assert source.offer(asked.asked("toy", model="acme/toy", image=IMAGE, fingerprint=PRINT)).notes == ()
+
+
+class TestUnits:
+    def test_are_turned_into_the_metrics_own(self) -> None:
+        ms = {**row(), "metric": "ttft", "value": 250.0, "unit": "ms"}
+        (found,) = baseline({"baselines/2026-09-01/toy.jsonl": [ms]}).rows
+        assert (found.value, found.unit) == (0.25, "s")
+
+    @pytest.mark.parametrize("unit", ["ms", "", None])
+    def test_that_are_wrong_or_missing_refuse_the_file_with_its_name_and_the_point(self, unit: str | None) -> None:
+        with pytest.raises(BadInput) as refused:
+            baseline({"baselines/2026-09-01/toy.jsonl": [{**row(), "unit": unit}]})
+        assert (refused.value.file, refused.value.key) == ("baselines/2026-09-01/toy.jsonl", "unit")
+        assert "tput_per_gpu" in str(refused.value) and "16" in str(refused.value)

@@ -183,8 +183,8 @@ NOT_HELD = {
     "a text for a concurrency": ({"conc": "1"}, "rows-refused:1"), "no concurrency": ({"conc": None}, "rows-refused:1"),
     "a list for an image": ({"image": []}, "rows-refused:1"), "a number for a day": ({"date": 20260821}, "rows-refused:1"),
     "a day that is none": ({"date": "yesterday"}, "rows-refused:1"), "no metrics": ({"metrics": [1]}, "rows-refused:1"),
-    "a negative value": ({"metrics": {"tput_per_gpu": -1.0, "median_ttft": 2.0}}, "values-refused:1"),
-    "one beyond all measure": ({"metrics": {"tput_per_gpu": 1e301, "median_ttft": 2.0}}, "values-refused:1"),
+    "a negative value": ({"metrics": {"tput_per_gpu": -1.0, "median_ttft": 2.0}}, "value-negative:1:tput_per_gpu"),
+    "one beyond all measure": ({"metrics": {"tput_per_gpu": 1e301, "median_ttft": 2.0}}, "value-infinite:1:tput_per_gpu"),
 }
 
 
@@ -195,6 +195,14 @@ class TestRowsThatDoNotHold:
         made = Api({"2026-08-21": [{**row(1), **changed}, row(2)]}).match(1, 2)
         assert said in made.notes and {r.point.concurrency for r in made.baseline.rows} >= {2}
         assert not [r for r in made.baseline.rows if r.value < 0 or r.value > 1e300]
+
+    def test_say_nothing_of_values_that_nobody_reads_nor_of_another_recipes(self):
+        rows = [row(1, metrics={"tput_per_gpu": 1.0, "made_up": -1.0}), row(2, recipe_fingerprint="00" * 32, metrics={"median_ttft": -1.0})]
+        assert not [note for note in Api({"2026-08-21": rows}).match(1).notes if note.startswith("value-")]
+
+    def test_of_which_none_is_left_say_so_at_their_point(self):
+        made = Api({"2026-08-21": [row(1, metrics={"tput_per_gpu": -1.0}), row(2)]}).match(1, 2)
+        assert [(one.point.concurrency, one.why) for one in made.absent] == [(1, "value-refused")]
 
     def test_told_twice_with_different_values_neither_is_taken(self):
         made = Api({"2026-08-21": [row(1), row(1, metrics={"tput_per_gpu": 1.0, "median_ttft": 2.158})]}).match(1)

@@ -18,7 +18,8 @@ def told(*notes, absent=()):
 @pytest.mark.parametrize(("note", "class_", "action", "who"), [
     ("points-gone:32", "baseline-gap", "ask", "maintainer"), ("eval-size-changed:gsm8k:1319:1", "baseline-gap", "ask", "maintainer"),
     ("eval-not-comparable:gsm8k:gone", "baseline-gap", "ask", "maintainer"), ("points-new:16", None, "note", "bot"),
-    ("eval-new:gsm8k", None, "note", "bot")])
+    ("eval-new:gsm8k", None, "note", "bot"), ("folder-empty:basslines", None, "ask", "maintainer"),
+    ("result-unreadable:results/r/6.json", None, "ask", "operator")])
 def test_a_difference_is_a_finding_with_its_evidence_and_who_moves(note, class_, action, who):
     (found,) = told(note, "baseline-single")
     made = msgspec.to_builtins(found)
@@ -39,3 +40,9 @@ def test_a_baseline_that_is_whole_or_absent_has_none():
 def test_only_another_configuration_of_the_same_image_is_a_gap():
     (found,) = findings(None, "other-configuration")
     assert (found.class_, found.action) == ("baseline-gap", "ask")
+
+
+@pytest.mark.parametrize(("why", "who"), [("folder-empty:basslines", "maintainer"), ("result-unreadable:results/r/6.json", "operator")])
+def test_a_source_that_is_broken_is_told_where_it_is_why_there_is_none(why, who):
+    (found,) = findings(None, why)
+    assert (found.action, found.evidence, found.who) == ("ask", why, who)

@@ -47,6 +47,14 @@ class TestCheck:
         assert done.code == 1
         assert done.line.startswith(f"bumpbot: {file}:") and line in done.line
 
+    def test_a_folder_of_baselines_that_is_none_is_told(self, repo: Path) -> None:
+        file = repo / ".github" / "bumpbot.yml"
+        file.write_text(f"{file.read_text()}baselines: {{folder: basslines}}\n")
+        assert "baselines.folder: no .json or .jsonl file is at basslines" in bumpbot("--repo", repo, "layout", "check").err
+        (repo / "basslines" / "2026-09-01").mkdir(parents=True)
+        (repo / "basslines" / "2026-09-01" / "rows.jsonl").write_text("")
+        assert bumpbot("--repo", repo, "layout", "check").err == ""
+
     @pytest.mark.parametrize("preset", ["own", "inferencex"])
     def test_the_presets_hold(self, preset: str) -> None:
         assert bumpbot("--layout", preset, "layout", "check").code == 0

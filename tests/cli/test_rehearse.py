@@ -70,11 +70,11 @@ class TestWhatItShows:
         assert "expected: outcome validated" in other.line
         assert other.json["as_expected"] is False
 
-    def test_a_request_that_was_refused_is_among_the_findings(self, tmp_path: Path) -> None:
+    def test_a_request_that_was_refused_is_among_the_troubles(self, tmp_path: Path) -> None:
         older = STORY.replace("v1.1.0", "v0.1.0")
         done = bumpbot("rehearse", worlds.scenario_folder(tmp_path / "s", story=older), "--format", "json")
         assert done.code == 1
-        assert any(finding.startswith("10:10 refused: ") and "v0.1.0" in finding for finding in done.json["findings"])
+        assert any(line.startswith("10:10 refused: ") and "v0.1.0" in line for line in done.json["troubles"])
         assert "10:10 refused: " in done.err
 
     def test_with_nothing_to_tell_it_says_so(self, tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from bot.decide import decide, phase_of
 from bot.decide import report as reports
 from bot.decide.control import standing
 from bot.model.action import Action, Cancel, Dispatch, Rerun
-from bot.model.bump import Bump, Judged
+from bot.model.bump import Bump, Ended, Judged
 from bot.model.event import Scheduled
 from bot.model.forge import Labelling
+from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
 from tests.fakes.facts import (
     BASE,
@@ -133,17 +134,12 @@ class TestItsMoney:
         found = facts(sweep(), limits=replace(ASKED["limits"], gpu_hours_per_day=100.0), world={"promised_today": 60.0})
         assert line(found).state == "no-day" and type(phase_of(found)).__name__ == "Swept"
 
-    def test_goes_to_the_sweep_first(self) -> None:
-        """Both hold more than they were forecast to, and what is left will not do for the sweep."""
-        found = facts(sweep(done=False), arm(status="in_progress"), now=150, limits=replace(ASKED["limits"], gpu_hours=300.0))
-        assert did(found, Cancel) == []
-        dear = replace(found, subject=replace(found.subject, limits=replace(found.subject.limits, gpu_hours=found.gpu_hours + 1,
-                                                                            point_minutes=600.0)))
-        slow = tuple(replace(one, jobs=()) if one.stage == "smoke" else one for one in dear.world.runs)
-        slow = (replace(SMOKE, jobs=tuple(replace(one, completed=later(900)) for one in SMOKE.jobs)), *slow[1:])
-        dear = replace(dear, world=replace(dear.world, runs=slow))
-        dear = replace(dear, subject=replace(dear.subject, limits=replace(dear.subject.limits, gpu_hours=dear.gpu_hours + 1)))
-        assert did(dear, Cancel) == [Cancel(run=30)]
+    @pytest.mark.parametrize(("left", "stopped"), [(60.0, []), (10.0, [Cancel(run=30)])])
+    def test_goes_to_the_sweep_first(self, left: float, stopped: list[Cancel]) -> None:
+        """Ten minutes into both the sweep needs some 45 GPU-h more; a control arm that leaves it less is stopped."""
+        found = facts(sweep(done=False), arm(status="in_progress"), now=10)
+        capped = replace(found.subject, limits=replace(found.subject.limits, gpu_hours=found.gpu_hours + left))
+        assert did(replace(found, subject=capped), Cancel) == stopped
 
     def test_counts_once_it_is_spent(self) -> None:
         assert facts(sweep(), arm()).gpu_hours == pytest.approx(facts(sweep()).gpu_hours + POINTS)
@@ -158,6 +154,12 @@ class TestItsEnd:
         found = facts(sweep(), arm(), evidence=(replace(judged(sweep(), verdict="neutral"), control=30),))
         assert (line(found).state, line(found).run) == ("used", 30)
         assert 30 in [one.id for one in reports.sweep(found, sweep(), passed=True).runs]
+
+    @pytest.mark.parametrize(("control", "lacks"), [(30, 0), (None, 1)])
+    def test_as_the_baseline_is_one_where_nothing_was_published(self, control: int | None, lacks: int) -> None:
+        found = facts(sweep(), arm(), evidence=(replace(judged(sweep(), verdict="inconclusive"), control=control),))
+        ended = Ended(outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, at=found.now, run=20)
+        assert len(reports.sweep(found, sweep(), passed=True).lacking) == len(reports.stop(found, ended).lacking) == lacks
 
     def test_with_another_image_is_no_control(self) -> None:
         found = facts(sweep(), arm(), evidence=(replace(judged(arm()), gates=("image:c1",)),))

@@ -14,11 +14,11 @@ from bot.model.bump import Bump, Ended, Judged
 from bot.model.event import Scheduled
 from bot.model.outcome import Cause, Outcome
 from bot.model.record import Attempt, Stop, SweepReport
-from bot.model.result import Cell, Proof, Verdict
+from bot.model.result import Cell, Proof, Row, Verdict
 from bot.model.result import Rerun as Again
 from bot.model.rules import Limits
 from tests.decide.asking import GREEN, RED, SWEPT, open_verdict, swept
-from tests.fakes.facts import ENTRY, bump, failure, job, judged, run
+from tests.fakes.facts import ENTRY, bump, failure, job, judged, later, run
 
 SQUASH = "vllm_vllm-openai_v0.29.0.sqsh"
 STALE = Proof(state="stale", wanted="0.29.0", ran="vLLM 0.27.1", old=True, cache=SQUASH, role="throughput", concurrency=1, recipe="r")
@@ -118,6 +118,36 @@ class TestASweep:
         cut = run(20, "sweep", ENTRY, job(3, conclusion="failure", minutes=120), conclusion="failure", reason="label", minutes=90)
         elsewhere = replace(STALE, concurrency=4)
         assert ended(acts(self.over("neutral", elsewhere, failures=(failure(cut.jobs[0], "oom"),), of=cut))).outcome is Outcome.FAILED
+
+
+class TestARepeatUnderAnotherImage:
+    AGAIN = run(30, "repeat", ENTRY, job(5, concurrency=2, minutes=170), minutes=160)
+    SECOND = replace(STALE, concurrency=2)
+
+    def repeated(self, *proofs: Proof, **changed: object) -> Bump:
+        made = open_verdict(**changed)
+        row = Row(point=Cell(recipe="r", concurrency=2), metric="ttft", stat="p50", value=2.0, unit="s")
+        told = Judged(run=30, head=ENTRY, seen=(5,), proofs=proofs, rows=(row,))
+        return replace(made, now=later(200), world=replace(made.world, runs=(*made.world.runs, self.AGAIN)),
+                       memory=replace(made.memory, judged=(*made.memory.judged, told)))
+
+    def test_is_not_paid_for_again_and_the_cache_is_named(self) -> None:
+        actions = acts(self.repeated(self.SECOND))
+        assert not any(isinstance(action, Dispatch) for action in actions)
+        assert ended(actions).outcome is Outcome.UNCERTAIN and SQUASH in ended(actions).why.en and "c2" in ended(actions).why.en
+
+    def test_of_which_nobody_says_what_ran_is_not_paid_for_again(self) -> None:
+        silent = replace(self.SECOND, state="unproven", ran="", cache="")
+        assert ended(acts(self.repeated(silent))).outcome is Outcome.UNCERTAIN
+
+    def test_is_in_no_table_and_told_apart_from_the_sweep(self) -> None:
+        told = said(acts(self.repeated(self.SECOND)), SweepReport)
+        assert told.repeat is None and told.proofs[0].points == ("repeat c2",)
+        assert said(acts(self.repeated(replace(self.SECOND, state="proven"))), SweepReport).repeat is not None
+
+    def test_of_the_candidate_that_leaves_a_suspicion_is_followed_by_another(self) -> None:
+        actions = acts(self.repeated(replace(self.SECOND, state="proven"), limits=Limits(gpu_hours=1000.0, repeats=2)))
+        assert any(isinstance(action, Dispatch) for action in actions)
 
 
 class TestWhatAnOpenVerdictBuys:

@@ -178,8 +178,14 @@ class TestWhatTheHarnessAskedFor:
         assert (found.state, found.old, found.why, found.ran) == ("stale", True, "harness", f"{VLLM}:v0.27.1")
         assert proof(self.BUMP, claims=["not an image"]).state == "stale"
 
-    def test_yields_to_the_servers_word(self) -> None:
-        assert proof(self.BUMP, "vllm 0.29.0", claims=[f"{VLLM}:v0.27.1"]).state == "proven"
+    @pytest.mark.parametrize("claim", [f"{VLLM}:v0.27.1", f"docker.io/{VLLM}:v0.28.0", f"{VLLM}:v0.29.0@{A}"])
+    def test_against_the_servers_word_leaves_it_open_which_of_the_two_is_true(self, claim: str) -> None:
+        found = proof(self.BUMP, "vllm 0.29.0", claims=[claim])
+        assert (found.state, found.why, found.ran, found.other) == ("unproven", "disagree", "vLLM 0.29.0", claim)
+
+    @pytest.mark.parametrize("claim", [f"{VLLM}:v0.29.0", f"docker.io/{VLLM}:v0.29.0@{B}", "proxy/other:1", "not an image"])
+    def test_beside_the_servers_word_says_nothing_where_it_names_no_other_of_its_images(self, claim: str) -> None:
+        assert proof(self.BUMP, "vllm 0.29.0", claims=[claim]).state == "proven"
 
     def test_with_a_pinned_digest_settles_a_version_that_both_images_share(self) -> None:
         pinned = f"{SGLANG}:v0.5.14-cu130@{B}"

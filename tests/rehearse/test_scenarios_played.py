@@ -71,7 +71,7 @@ def told(request: pytest.FixtureRequest, played: dict[str, Told]) -> Told:
 class TestEach:
     def test_ends_as_it_says_and_nothing_troubled_the_bot(self, told: Told) -> None:
         assert told.result["as_expected"], (told.result["outcome"], told.result["cause"])
-        assert (told.result["findings"], told.unforeseen) == ([], ())
+        assert (told.result["troubles"], told.unforeseen) == ([], ())
 
     def test_spends_no_repair_and_counts_every_attempt(self, told: Told) -> None:
         held = sum((job.completed - job.started).total_seconds() / 3600 * GPUS

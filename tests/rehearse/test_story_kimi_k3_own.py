@@ -75,7 +75,7 @@ def either(request: pytest.FixtureRequest) -> Told:
 
 class TestInBothStories:
     def test_it_ends_as_the_scenario_expects_and_nothing_troubled_the_bot(self, either: Told) -> None:
-        assert either.result["as_expected"] and either.result["findings"] == []
+        assert either.result["as_expected"] and either.result["troubles"] == []
 
     def test_githubs_description_holds_for_every_exchange(self, either: Told) -> None:
         either.checker.hold()

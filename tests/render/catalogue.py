@@ -13,7 +13,20 @@ from bot.commands import COMMANDS
 from bot.decide import report
 from bot.model.bump import Ended, Update
 from bot.model.image import Sight
-from bot.model.lines import AgainLine, AttemptLine, ControlLine, Follow, ProofLine, Regression, RunLine, StageLine, SummaryLine
+from bot.model.lines import (
+    AgainLine,
+    AttemptLine,
+    ControlLine,
+    Follow,
+    LackLine,
+    ProofLine,
+    RefusedLine,
+    Regression,
+    RunLine,
+    StageLine,
+    SummaryLine,
+    Unpaid,
+)
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import (
     Answer,
@@ -100,14 +113,18 @@ PROOFS = (
     replace(_RAN, state="conflicting", ran="vLLM 0.27.1", old=True, nodes=("2/4",)),
     replace(_RAN, state="unproven", ran="", why="silent"),
     replace(_RAN, state="unproven", ran="SGLang 0.5.19", why="shared"),
+    replace(_RAN, state="unproven", why="disagree", other="a/b:v0.5.19"), replace(_RAN, state="unproven", why="disagree"),
     replace(_RAN, state="unproven", ran="vLLM 0.29.0.dev3", why="other-word"),
     replace(_RAN, state="claimed", ran="vllm/vllm-openai:v0.29.0", why="harness"),
     replace(_RAN, state="claimed", ran="SGLang 0.5.14", why="pinned"),
     _RAN,
 )
+UNPAID = Unpaid(step="sweep", forecast=10.38, left=10.3, cap=11.3)
+REFUSED = (RefusedLine(point="c64", why="bench_conc64/rows.jsonl:17: not JSON: look at column 1"),
+           RefusedLine(point="mtp c4", why="bmk_`x`: @claude | /reuse-sweep-run"))
 WORSE = (
     Regression(metric="tput_per_gpu", concurrency=16, recipe=KEY, old=2300.06, new=1953.2, delta=-0.1508, interval=(-0.18, -0.12)),
-    Regression(metric="eval", concurrency=16, recipe=KEY, old=0.97, new=0.91, delta=-0.06),
+    Regression(metric="eval", concurrency=16, recipe=KEY, old=0.97, new=0.91, delta=-0.06, task="gsm8k strict"),
     Regression(metric="ttft", recipe=f"{KEY}-mtp", delta=0.31, interval=(0.2, 0.4)),
 )
 PROPOSAL = Proposal(
@@ -159,6 +176,9 @@ SWEEP = SweepReport(
     passed=None,
 )
 FAMILY = replace(INTERIM, lines=tuple(replace(line, recipe=recipe) for recipe in (KEY, f"{KEY}-mtp") for line in INTERIM.lines))
+LACKING = tuple(LackLine(recipe=recipe, why=why, mend=mend) for recipe, why, mend in (
+    ("", "other-topology:TP8", "published"), (KEY, "source-refused", "source"), (KEY, "no-source", "layout"),
+    (KEY, "points-unknown", "points")))
 STOP = Stop(
     outcome=Outcome.FAILED, cause=Cause.GATE, head=SYNCED, why=CUT, scores=SCORES[:2], repairs=1, repairs_max=5, gpu_hours=145.25,
     cap=200.0,
@@ -249,6 +269,7 @@ def catalogue() -> dict[str, Record]:
         "a sweep that failed its gate": replace(SWEEP, scores=SCORES, failures=FAILURES, baseline_cut=0, baseline_n=1319,
                                                 verdict="inconclusive",
                                                 void=True, passed=False, reasons=("wide-interval",)),
+        "a sweep without a baseline": replace(SWEEP, verdict="inconclusive", passed=True, lacking=LACKING[:1], compared=False),
         "a sweep that failed without figures": replace(SWEEP, table=None, scores=(), failures=FAILURES[:1], verdict=None,
                                                        passed=False),
     }
@@ -270,6 +291,15 @@ def catalogue() -> dict[str, Record]:
                                             successor=PINNED),
         "a stop at an open verdict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
                                              reasons=("not-confirmed", "wide-interval"), again=AGAIN),
+        "a stop without a baseline": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
+                                             lacking=LACKING),
+        "a stop without a verdict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.VERDICT, why=None, scores=(), follow=None,
+                                            reasons=("no-verdict",)),
+        "a stop at results that were refused": replace(STOP, follow=None, void=True, refused=REFUSED),
+        "a smoke whose results were refused": replace(REPAIR, refused=REFUSED, next="stop", passed=False),
+        "a stop for want of hours": replace(STOP, outcome=Outcome.BUDGET_EXHAUSTED, cause=Cause.BUDGET, follow=None, unpaid=UNPAID),
+        "a stop by a day's cap": replace(STOP, follow=None, unpaid=replace(UNPAID, left=None, cap=None, day=8.0)),
+        "last words, for want of hours": replace(final(Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, proven=False, why=None), unpaid=UNPAID),
         "a stop by a conflict": replace(STOP, outcome=Outcome.UNCERTAIN, cause=Cause.NONE, why=None, scores=(), follow=None),
     }
     made |= {f"a stop because of {cause.value}": replace(STOP, cause=cause) for cause in Cause}
@@ -281,6 +311,7 @@ def catalogue() -> dict[str, Record]:
                                                     replace(line, withheld={}, done={}, steps=0, trouble="the head moved | again")))
     made["a wake without bumps"] = Summary(mode="act", lines=())
     made["a wake that refused"] = Summary(mode="act", lines=(), refusal="no recipe is called x: did you mean y?")
+    made["last words without a baseline"] = replace(final(Outcome.UNCERTAIN, Cause.VERDICT, proven=False, why=None), lacking=LACKING)
     made["last words with a successor"] = replace(final(Outcome.SUPERSEDED, Cause.NONE, proven=False, why=MOVED), successor=PINNED)
     made["last words of a bump without runs"] = final(Outcome.SUPERSEDED, Cause.PERSON, proven=False, why=None, runs=())
     made |= {f"cleaning up, {outcome.value}": Finishing(outcome=outcome, runs=(34461599480, 34473834826)) for outcome in Outcome}

@@ -130,7 +130,7 @@ BLOCK = BaselineBlock(
     scores=(Score(concurrency=16, task="gsm8k", metric="strict", value=0.9727, n=1319),
             Score(concurrency=16, task="gsm8k", metric="", value=0.9719, n=0)),
     notes=("baseline-unverifiable:2026-09-03", "baseline-single", "eval-not-comparable:gsm8k:gone", "points-gone:32", "points-new:16",
-           "fingerprint-unknown", "run-unpublished", "points-from-runs:1, 2", "eval-size-changed:gsm8k:1319:1", "rows-refused:3",
+           "fingerprint-unknown", "run-unpublished", "points-from-runs:1, 2", "eval-size-changed:gsm8k:1319:1", "rows-refused:3", "value-negative:1:ttft", "value-infinite:2:itl", "folder-empty:basslines",
            "head-unpublished:7",
            "evals-unknown", "something nobody foresaw"),
 )

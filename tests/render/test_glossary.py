@@ -13,6 +13,7 @@ from jinja2 import meta, nodes
 from bot.baseline.match import Missing
 from bot.decide.classes import CLASSES
 from bot.decide.report.parts import PHASE_WORDS
+from bot.decide.report.unsettled import MENDS
 from bot.model.outcome import ENDINGS, Cause, Mover, Outcome
 from bot.model.result import Judgement
 from bot.model.run import Reason
@@ -89,6 +90,7 @@ CLOSED = {
     "result-": ["waiting", "running", "passed", "failed", "cancelled"],
     "missing-": ["no-baseline", "not-measured", "not-published", "eval-not-comparable"],
     "absent-": ["not-published", "baseline-unreachable", *get_args(Missing)],
+    "mend-": ["published", *MENDS.values()],
     "next-": ["smoke-running", "repair", "retry", "sweep", "stop"],
     "provenance-": ["label", "tag", "none"],
     "about-": ["label-waits", "sweep-needs-approval", "sweep-held"],

@@ -61,7 +61,7 @@ class TestHowItEnded:
         assert result["as_expected"]
 
     def test_nothing_troubled_the_bot(self, told: Told) -> None:
-        assert [finding for finding in told.result["findings"] if "nobody foresaw" not in finding] == []
+        assert [trouble for trouble in told.result["troubles"] if "nobody foresaw" not in trouble] == []
 
     def test_the_runs_are_the_seeds_each_with_its_reason(self, told: Told) -> None:
         runs = {run["id"]: (run["attempt"], run["reason"], run["conclusion"]) for run in told.result["runs"]}

@@ -51,7 +51,7 @@ class TestThePoolClause:
 
     def test_is_cleared_by_a_second_sweep(self) -> None:
         told = ruled(*flat(-0.06, 0.02))
-        assert (told.finding, told.reasons, told.suspects) == ("neutral", ("not-confirmed",), frozenset())
+        assert (told.finding, told.reasons, told.suspects) == ("neutral", ("not-confirmed:cleared",), frozenset())
 
     def test_of_several_repeats_is_not_decided_by_the_slow_one(self) -> None:
         assert ruled(*flat(-0.07, -0.07, 0.0, 0.0)).finding != "regressed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot import budget
 from bot.decide.progress import named
-from bot.decide.report.parts import SMOKE_COLUMNS, accounting, failures, proofs, result, run_line, scores, table
+from bot.decide.report.parts import SMOKE_COLUMNS, accounting, failures, proofs, refused, result, run_line, scores, table
 from bot.decide.runs import smokes, steps
 from bot.decide.starting import dispatch_smoke
 from bot.model.bump import Bump, Judged
@@ -51,6 +51,7 @@ def attempt(bump: Bump, run: Run, *, next_: str) -> Attempt:
         new=None if number else subject.candidate.new,
         repair=repair.id if repair else None,
         proofs=proofs(bump, [proof for judged in seen for proof in judged.proofs]),
+        refused=refused(bump, seen),
     )
 
 

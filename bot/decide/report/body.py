@@ -8,7 +8,7 @@ from math import fsum
 from bot import budget
 from bot.baseline import medians
 from bot.decide.control import controls
-from bot.decide.report.parts import COLUMNS, Where, ordered, result, scores, spent, state, values
+from bot.decide.report.parts import COLUMNS, Where, behind, lacking, ordered, result, scores, spent, state, values
 from bot.decide.runs import repeats, smokes, steps
 from bot.model.bump import Bump, Ended
 from bot.model.lines import AbsentLine, AttemptLine, BaselineBlock, Cell, Line, Table
@@ -56,7 +56,7 @@ def baseline_block(bump: Bump, baseline: Baseline) -> BaselineBlock:
     """The frozen baseline as a table, with its evals and what could not be verified."""
     old = values(bump, medians(baseline.rows))
     lines = tuple(
-        Line(recipe=point[0], concurrency=point[1], cells=tuple(_old(old, point, metric) for metric in COLUMNS))
+        Line(recipe=point[0], concurrency=point[1], cells=tuple(_old(baseline, old, point, metric) for metric in COLUMNS))
         for point in ordered(bump, {point for point, metric in old if metric in COLUMNS})
     )
     published = [
@@ -65,9 +65,10 @@ def baseline_block(bump: Bump, baseline: Baseline) -> BaselineBlock:
         for row in baseline.rows
         if row.metric == "eval"
     ]
+    table = Table(metrics=COLUMNS, lines=lines, baseline_run=baseline.run, baseline_runs=behind(baseline))
     return BaselineBlock(
         date=baseline.date, run=baseline.run, attempt=baseline.attempt, head=baseline.head, pull=baseline.pull,
-        fingerprint=baseline.fingerprint, table=Table(metrics=COLUMNS, lines=lines, baseline_run=baseline.run),
+        fingerprint=baseline.fingerprint, table=table,
         scores=scores(bump, published), notes=baseline.notes, source=baseline.source, absent=_absent(bump, baseline),
     )
 
@@ -116,6 +117,7 @@ def _word(bump: Bump, number: int | None, run: Run | None) -> str:
     return "running" if word == "passed" and to_come and bump.memory.ended is None else word
 
 
-def _old(old: dict[tuple[Where, str], float], point: Where, metric: str) -> Cell:
+def _old(baseline: Baseline, old: dict[tuple[Where, str], float], point: Where, metric: str) -> Cell:
     value = old.get((point, metric))
-    return Cell(metric=metric, old=value, missing=None if value is not None else "not-published")
+    why = None if value is not None else lacking(baseline, point, metric) or "not-published"
+    return Cell(metric=metric, old=value, missing=why)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from math import fsum
 
 from bot import budget
-from bot.decide.report.parts import again, regressions, run_line, scores, spent, state
+from bot.decide.report.parts import refused, regressions, run_line, scores, spent, state, void
+from bot.decide.report.unsettled import again, lacking, reasons
 from bot.model.bump import Bump, Ended
-from bot.model.lines import Follow
+from bot.model.lines import Follow, LackLine, Unpaid
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import Finishing, LastWords, Status, Stop
 
 # Outcomes that a run or a file has proven: under these nothing may say that the image was not judged.
 PROVEN = frozenset({Outcome.VALIDATED, Outcome.REGRESSED, Outcome.FAILED, Outcome.INCOMPATIBLE})
+
+# Outcomes that rest on figures, or on a gate beside them.
+JUDGED = frozenset({Outcome.REGRESSED, Outcome.FAILED, Outcome.UNCERTAIN})
 
 
 def stop(bump: Bump, ended: Ended) -> Stop:
@@ -31,10 +35,14 @@ def stop(bump: Bump, ended: Ended) -> Stop:
         gpu_hours=bump.gpu_hours,
         cap=limits.gpu_hours,
         follow=_follow(bump, ended),
+        unpaid=_unpaid(bump, ended),
         successor=ended.successor,
+        void=ended.outcome in JUDGED and void(judged),
         regressions=regressions(bump, judged) if ended.outcome is Outcome.REGRESSED else (),
-        reasons=(*judged.verdict.reasons, *unpaid) if judged and judged.verdict and ended.outcome is Outcome.UNCERTAIN else (),
+        reasons=(*reasons(bump, judged), *unpaid) if judged and ended.outcome is Outcome.UNCERTAIN else (),
         again=again(bump, judged) if ended.outcome is Outcome.UNCERTAIN else (),
+        lacking=_lacking(bump, ended),
+        refused=refused(bump, [judged]) if ended.outcome in (Outcome.UNCERTAIN, Outcome.FAILED) else (),
     )
 
 
@@ -61,12 +69,31 @@ def last_words(bump: Bump, ended: Ended, *, theirs: bool = False) -> LastWords:
         retry=ending.retry,
         closed=ending.pull == "close" and not theirs,
         successor=ended.successor,
+        lacking=_lacking(bump, ended),
+        unpaid=_unpaid(bump, ended),
     )
+
+
+def _lacking(bump: Bump, ended: Ended) -> tuple[LackLine, ...]:
+    """That there was nothing to compare with, where a sweep ended open."""
+    judged = bump.judged(ended.run) if ended.run else None
+    if ended.outcome is not Outcome.UNCERTAIN or ended.cause is not Cause.VERDICT or (judged and judged.control):
+        return ()
+    return lacking(bump)
 
 
 def status(bump: Bump, *, about: str, by: str | None) -> Status:
     """A short answer with the state line; `about` is a word of the glossary."""
     return Status(about=about, by=by, state=state(bump, bump.memory.ended))
+
+
+def _unpaid(bump: Bump, ended: Ended) -> Unpaid | None:
+    """The step that the budget did not hold; a repair's price stands with the repair."""
+    if ended.step is None or ended.forecast is None:
+        return None
+    day = bump.subject.limits.gpu_hours_per_day
+    return Unpaid(step=ended.step, forecast=ended.forecast, left=budget.left(bump), cap=bump.subject.limits.gpu_hours,
+                  day=day if day is not None and ended.forecast > day else None)
 
 
 def _follow(bump: Bump, ended: Ended) -> Follow | None:

@@ -13,9 +13,9 @@ from bot.decide.phase import SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
-from bot.model.lines import AgainLine, Cell, Failure, Line, ProofLine, Regression, RunLine, State, Table
+from bot.model.lines import Cell, Failure, Line, ProofLine, RefusedLine, Regression, RunLine, State, Table
 from bot.model.outcome import ENDINGS, Mover
-from bot.model.result import Accounting, Proof, Rerun, Row, Score
+from bot.model.result import Accounting, Baseline, Proof, Row, Score
 from bot.model.run import Run
 
 # What people compare first, in the order of the seed's tables.
@@ -129,16 +129,16 @@ def table(bump: Bump, rows: Iterable[Row], accounting: Iterable[Accounting], col
     baseline = bump.subject.plan.baseline
     old = values(bump, medians(baseline.rows), baseline.accounting) if baseline else {}
     old = values(bump, control.rows, control.accounting) if control else old
-    against = control.run if control else baseline.run if baseline else None
+    against, told = (control.run, None) if control else (baseline.run if baseline else None, baseline)
     new = values(bump, rows, accounting)
     measured = ordered(bump, {point for point, metric in new if metric in columns})
     if not measured:
         return None
     lines = tuple(
-        Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new) for metric in columns))
+        Line(recipe=point[0], concurrency=point[1], cells=tuple(_cell(metric, point, old, new, told) for metric in columns))
         for point in measured
     )
-    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against)
+    return Table(metrics=columns, lines=lines, runs=runs, baseline_run=against, baseline_runs=behind(told) if told else 0)
 
 
 def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
@@ -148,45 +148,43 @@ def ordered(bump: Bump, points: Iterable[Where]) -> list[Where]:
 
 
 def regressions(bump: Bump, judged: Judged | None) -> tuple[Regression, ...]:
-    """What the verdict found worse: the points first, then whole curves; an eval that is worse stands among the points."""
+    """What the verdict found worse: the points first, then whole curves; an eval that is worse stands among the points. A curve
+    that is regressed through single points stands there with them alone: as a whole it may have gained."""
     whose, found = _whose(bump), judged.verdict.findings if judged and judged.verdict else ()
-    worse = [one for one in found if one.finding == "regressed" and not one.void and one.delta is not None]
+    worse = [one for one in found if one.finding == "regressed" and not one.void and one.delta is not None and not one.by_points]
     return tuple(
         Regression(metric=one.metric, delta=one.delta or 0.0, interval=one.interval, old=one.baseline, new=one.new,
                    concurrency=one.point.concurrency if one.point else None,
-                   recipe=whose(one.point.recipe if one.point else one.recipe))
+                   recipe=whose(one.point.recipe if one.point else one.recipe),
+                   task=" ".join(word for word in (one.task, one.stat) if word) if one.task else None)
         for one in sorted(worse, key=lambda one: one.point is None)
     )
 
 
-def again(bump: Bump, judged: Judged | None) -> tuple[AgainLine, ...]:
-    """What would settle an open verdict, in its own order: the points to run again, how often, at what cost."""
-    verdict = judged.verdict if judged else None
-    groups: dict[tuple[str, tuple[str, ...], int | None, int | None], list[Rerun]] = {}
-    for one in verdict.rerun if verdict and verdict.verdict == "inconclusive" else ():
-        for part in one.why.split(";"):
-            why, _, metrics = part.partition(":")
-            groups.setdefault((why, tuple(metrics.split(",")) if metrics else (), one.runs, one.history), []).append(one)
-    return tuple(
-        AgainLine(
-            points=tuple(named(bump, one.point.recipe, "throughput", one.point.concurrency) for one in found), why=why,
-            metrics=metrics, runs=runs, history=history,
-            gpu_hours=None if any(one.gpu_hours is None for one in found) else fsum(one.gpu_hours or 0.0 for one in found))
-        for (why, metrics, runs, history), found in groups.items()
-    )
+def void(judged: Judged | None) -> bool:
+    """Whether the performance findings count for nothing, because an eval failed."""
+    return bool(judged and judged.verdict and any(one.void for one in judged.verdict.findings))
 
 
-def proofs(bump: Bump, found: Iterable[Proof]) -> tuple[ProofLine, ...]:
-    """What ran, a line for all the points of which the same is said: those where something else did come first."""
+def proofs(bump: Bump, found: Iterable[Proof], again: Iterable[Proof] = ()) -> tuple[ProofLine, ...]:
+    """What ran, a line for all the points of which the same is said: those where something else did come first. `again` are
+    those of a repeat, which are told apart: the same point may have had both images."""
     groups: dict[Proof, list[str]] = {}
-    for one in found:
+    for one, before in (*((one, "") for one in found), *((one, "repeat ") for one in again)):
         alike = replace(one, role="", recipe="", concurrency=0)
-        groups.setdefault(alike, []).append(named(bump, one.recipe, one.role, one.concurrency or None))
+        groups.setdefault(alike, []).append(before + named(bump, one.recipe, one.role, one.concurrency or None))
     return tuple(
         ProofLine(points=tuple(dict.fromkeys(points)), state=one.state, wanted=one.wanted, ran=one.ran, why=one.why, old=one.old,
-                  cache=one.cache, nodes=_nodes(bump, one))
+                  other=one.other, cache=one.cache, nodes=_nodes(bump, one))
         for one, points in sorted(groups.items(), key=lambda group: WORST.index(group[0].state))
     )
+
+
+def refused(bump: Bump, found: Iterable[Judged | None]) -> tuple[RefusedLine, ...]:
+    """The results that did not hold, job by job: a point that "was not measured" sends a reader looking for a job that failed."""
+    lines = [RefusedLine(point=named(bump, one.recipe, one.role, one.concurrency), why=one.why)
+             for judged in found if judged for one in judged.refused]
+    return tuple(dict.fromkeys(lines))
 
 
 def _nodes(bump: Bump, proof: Proof) -> tuple[str, ...]:
@@ -226,10 +224,22 @@ def _whose(bump: Bump) -> Callable[[str], str]:
     return (lambda recipe: recipe) if len(bump.subject.family) > 1 else (lambda recipe: "")
 
 
-def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float]) -> Cell:
+def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float],
+          baseline: Baseline | None = None) -> Cell:
     before, after = old.get((point, metric)), new.get((point, metric))
-    missing = "no-baseline" if before is None else "not-measured" if after is None else None
+    missing = (lacking(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
     return Cell(metric=metric, old=before, new=after, missing=missing)
+
+
+def behind(baseline: Baseline) -> int:
+    """How many runs stand behind the values that are shown, which are medians: one run's name alone would speak for all."""
+    return len({row.run for row in baseline.rows if row.metric != "eval" and row.run is not None})
+
+
+def lacking(baseline: Baseline | None, point: Where, metric: str) -> str | None:
+    """Why a frozen baseline has no value there, where its notes tell: it was published, and cannot have been measured."""
+    at = f":{point[1]}:{metric}"
+    return "value-refused" if baseline and any(note.startswith("value-") and note.endswith(at) for note in baseline.notes) else None
 
 
 def _role(file: str | None, node: str | None) -> str | None:

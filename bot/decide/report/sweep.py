@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.decide.control import controls, standing
-from bot.decide.report.parts import COLUMNS, accounting, again, failures, proofs, regressions, run_line, scores, table
+from bot.decide.report.parts import COLUMNS, accounting, failures, proofs, refused, regressions, run_line, scores, table, void
+from bot.decide.report.unsettled import again, lacking, reasons
 from bot.decide.runs import repeats
 from bot.model.bump import Bump, Judged, Update
-from bot.model.lines import ControlLine
+from bot.model.lines import ControlLine, RunLine, Table
 from bot.model.record import SweepReport
 from bot.model.run import Run
 
@@ -17,46 +20,60 @@ def sweep(bump: Bump, run: Run, *, passed: bool | None, update: Update | None = 
     """The sweep of the present head; `update` is the line of progress this telling adds to the ones told before."""
     judged, rules, baseline = bump.judged(run.id), bump.subject.rules.sweep, bump.subject.plan.baseline
     head, told = bump.memory.heads[-1], bump.told(f"sweep-{bump.memory.repairs_used}")
-    progress = (*(told.updates if told else ()), *((update,) if update else ()))
-    repeated = [other for other in repeats(bump) if other.head == run.head]
-    sweeps = [other for other in bump.world.runs if other.stage == "sweep" and other.head == run.head]
-    second = [one for other in repeated if (one := bump.judged(other.id))]
+    second = [one for other in repeats(bump) if other.head == run.head and (one := bump.judged(other.id))]
     points = [job for job in run.latest_jobs if job.role == "throughput"]
     arm = bump.judged(judged.control) if judged and judged.control else None
     cut = baseline.samples if baseline else ()
-    first = next((earlier.sha for earlier in bump.memory.heads if earlier.why == "changelog"), None)
     return SweepReport(
         head=run.head,
         base_tip=head.contains_base,
         synced=head.why == "sync",
-        first_head=first if head.why == "sync" else None,
+        first_head=_before(bump),
         start=rules.start,
         label=rules.label if rules.start == "label" else None,
-        runs=tuple(run_line(bump, other) for other in sorted([*sweeps, *repeated, *controls(bump, run)], key=_number)),
+        runs=_runs(bump, run),
         points=len(points),
         evals=sum(job.role == "eval" for job in run.latest_jobs),
         concurrencies=tuple(sorted({job.concurrency for job in points if job.concurrency is not None})),
-        progress=progress,
+        progress=(*(told.updates if told else ()), *((update,) if update else ())),
         table=table(bump, judged.rows, judged.accounting, PROFILED, (run.id,), arm) if judged else None,
-        repeat=table(bump, [row for one in second for row in one.rows], [], COLUMNS, tuple(one.run for one in second), arm),
+        repeat=_repeat(bump, second, arm),
         accounting=accounting(bump, judged.accounting if judged else ()),
         scores=scores(bump, judged.scores if judged else ()),
         failures=failures(bump, run, judged),
-        baseline_cut=cut[0].cut if cut else None,
-        baseline_n=cut[0].n if cut else None,
-        verdict=judged.verdict.verdict if judged and judged.verdict else None,
-        void=bool(judged and judged.verdict and any(finding.void for finding in judged.verdict.findings)),
-        reasons=(*judged.gates, *(judged.verdict.reasons if judged.verdict else ())) if judged else (),
+        baseline_cut=cut[0].cut if cut else None, baseline_n=cut[0].n if cut else None,
+        verdict=judged.verdict.verdict if judged and judged.verdict else "inconclusive" if passed else None,
+        void=void(judged),
+        reasons=(*judged.gates, *reasons(bump, judged)) if judged else (),
         passed=passed,
         regressions=regressions(bump, judged),
-        proofs=proofs(bump, [proof for one in (*([judged] if judged else []), *second) for proof in one.proofs]),
+        proofs=proofs(bump, judged.proofs if judged else (), again=[proof for one in second for proof in one.proofs]),
         again=again(bump, judged),
+        refused=refused(bump, (judged, *second)),
         control=_control(bump, run, arm),
+        lacking=() if arm else lacking(bump),
+        compared=baseline is not None,
     )
 
 
-def _number(run: Run) -> int:
-    return run.id
+def _runs(bump: Bump, run: Run) -> tuple[RunLine, ...]:
+    """The sweeps and repeats of this head and the control arms beside this sweep, in the order in which they began."""
+    found = [other for other in bump.world.runs if other.stage in ("sweep", "repeat") and other.head == run.head]
+    return tuple(run_line(bump, other) for other in sorted([*found, *controls(bump, run)], key=lambda other: other.id))
+
+
+def _before(bump: Bump) -> str | None:
+    """The head with the first changelog entry, where another took its place."""
+    first = next((head.sha for head in bump.memory.heads if head.why == "changelog"), None)
+    return first if bump.memory.heads[-1].why == "sync" else None
+
+
+def _repeat(bump: Bump, second: Sequence[Judged], arm: Judged | None) -> Table | None:
+    """What was measured twice and counts: a repeat that the old image answered looks like an all-clear, and is none."""
+    sound = [(one, [row for row in one.rows if not any(
+        (proof.role, proof.recipe, proof.concurrency) == ("throughput", row.point.recipe, row.point.concurrency)
+        for proof in one.proofs if not proof.holds)]) for one in second]
+    return table(bump, [row for _, rows in sound for row in rows], [], COLUMNS, tuple(one.run for one, rows in sound if rows), arm)
 
 
 def _control(bump: Bump, run: Run, arm: Judged | None) -> ControlLine | None:
