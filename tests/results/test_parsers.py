@@ -122,7 +122,7 @@ class TestTheRequestExport:
         assert (counted.total, counted.profiled, counted.invalid) == (2, 1, 0)
 
     def test_outweighs_what_the_row_can_prove(self) -> None:
-        made = {"records_total": 2, "records_profiled": 1, "records_warmup_dropped": 0, "records_error_dropped": 0}
+        made = {"records_total": 2, "records_profiled": 1, "records_warmup_dropped": 0, "records_error_dropped": 1}
         files = [("b_conc1_/r.json", agentic(request_accounting=made)), (self.NAME, jsonl([request(0), request(1, error="E")]))]
         for order in (files, files[::-1]):
             (counted,) = collect([(name, stream(data)) for name, data in order], recipe="r").accounting
