@@ -63,6 +63,8 @@ def compare(
     settled = verdict == "regressed"
     reasons = known(reason for reason in told if not (settled and word(reason) == "not-confirmed"))
     again = () if failed or settled else reruns(judged, outside, gpu_hours or {}, lost)
+    if verdict == "inconclusive" and not again and not failed:
+        again = evals.asked_again(scored, old, metrics["eval"].margin or evals.MARGIN)
     return Verdict(verdict=verdict, findings=(*scored, *cut, *broken, *beside, *told_of), reasons=reasons, rerun=again)
 
 
