@@ -17,12 +17,13 @@ from msgspec import Struct
 from bot.adapters.published_names import DISPLAY, key_of, shown
 from bot.adapters.published_rows import AGENTIC, Point, Producer, dicts, eval_rows, performance_rows, points, text
 from bot.adapters.published_sources import ApiSource, FileSource, Source
-from bot.baseline.identity import agrees, hardware
+from bot.baseline.identity import agrees
 from bot.baseline.match import same_image
 from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
 from bot.model.baseline import Aside, Configuration, Offer, Question
 from bot.model.result import Accounting, Baseline, Row, Samples
 from bot.results.inferencex.published import sized
+from bot.results.lines import hardware
 from bot.results.metrics import Metrics
 from bot.results.topology import topology, workload
 

@@ -13,16 +13,14 @@ from typing import Any
 
 from bot.model.baseline import Configuration, Question
 from bot.model.recipe import Point, Recipe
+from bot.results.lines import framework, hardware, precision
 from bot.results.topology import topology, workload
 
-# A recipe's framework -> the application's name for it.
-FRAMEWORKS = {"sglang-disagg": "mori-sglang", "trtllm": "trt", "dynamo-trtllm": "dynamo-trt"}
 AGENTIC = "agentic-coding"
 """The one workload that has no lengths."""
 _SIZED = re.compile(r"(\D+)(\d*)")
 # Widths that published rows have not always named.
 _UNTOLD = ("PP", "DCP", "PCP")
-PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4"}
 
 
 def question(recipe: Recipe) -> Question:
@@ -85,21 +83,6 @@ def _role(text: str) -> dict[str, str]:
 def _same_role(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     return all(one.get(name, "1") == other.get(name, "1") for name in {*one, *other}
                if name not in _UNTOLD or (name in one and name in other))
-
-
-def hardware(label: str) -> str:
-    """`cluster:gb200-nv` -> `gb200`: the machine that a runner label names."""
-    return label.lower().split(":")[-1].split("-")[0]
-
-
-def framework(name: str) -> str:
-    """A recipe's framework as it is published."""
-    return FRAMEWORKS.get(name.lower(), name.lower())
-
-
-def precision(name: str) -> str:
-    """A recipe's precision as it is published."""
-    return PRECISIONS.get(name.lower(), name.lower())
 
 
 def plain(text: str) -> str:

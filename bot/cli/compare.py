@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.processes import Processes
@@ -17,6 +17,8 @@ from bot.cli.wiring import knowledge
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Finding, Reported, Rerun, Row, Samples, Verdict
 from bot.results import Collected, Metrics, collect
+from bot.results.lines import Line, renamed
+from bot.results.together import named
 from bot.results.together.accounts import total
 from bot.verdict import report as verdicts
 from bot.verdict.compare import compare as judge
@@ -38,13 +40,14 @@ class Read(Struct, frozen=True, kw_only=True):
     accounting: tuple[Accounting, ...] = ()
     samples: tuple[Samples, ...] = ()
     reported: tuple[Reported, ...] = ()
+    lines: tuple[Line, ...] = ()
 
 
 def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: str) -> None:
     """Judges rows or artifacts against a baseline; exit 1 for regressed or inconclusive."""
     with working("reading the results"):
         known = knowledge(PackagedAssets())
-        mine, old, again = (read(paths, known.metrics) for paths in (new, baseline, repeat))
+        mine, old, again = together([read(paths, known.metrics) for paths in (new, baseline, repeat)])
         _unknown((*mine.rows, *old.rows, *again.rows), known.metrics)
         rows, second = (questioned(side.rows, old.rows, side.reported, schemes=known.schemes, engines=known.reported.images)
                         for side in (mine, again))
@@ -65,7 +68,24 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
     return Read(rows=tuple(row for one in found for row in one.rows),
                 accounting=total(counted for one in found for counted in one.accounting),
                 samples=tuple(answers for one in found for answers in one.samples),
-                reported=tuple(told for one in found for told in one.reported))
+                reported=tuple(told for one in found for told in one.reported),
+                lines=tuple(line for one in found for line in one.lines))
+
+
+def together(sides: Sequence[Read]) -> list[Read]:
+    """The sides under one name for each line, however much of it each tells; a side that names nothing is of the only line or
+    recipe that the others name."""
+    lines = {line for side in sides for line in side.lines}
+    told = {row.point.recipe for side in sides for row in side.rows}
+    names = renamed(lines, sorted(told - {line.name for line in lines} - {""}))
+    only = {names.get(name, name) for name in told} - {""}
+    return [_renamed(side, names, next(iter(only)) if len(only) == 1 else "") for side in sides]
+
+
+def _renamed(side: Read, names: dict[str, str], only: str) -> Read:
+    nameless = not any(row.point.recipe for row in side.rows)
+    names = {**names, "": only} if nameless else names
+    return structs.replace(side, rows=named.rows(side.rows, names), accounting=total(named.counts(side.accounting, names)))
 
 
 def _collected(path: Path, metrics: Metrics) -> Collected:

@@ -56,7 +56,7 @@ def collect(
             read.append((name, made))
         else:
             skipped.append(Skipped(name=name, why="not-a-result"))
-    return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in read], told, skipped)
+    return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in read], told, skipped, recipe)
 
 
 def _canonical(made: Parsed, name: str, metrics: Metrics | None) -> Parsed:

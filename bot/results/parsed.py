@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 from msgspec import Struct
 
 from bot.model.result import Accounting, Cell, Reliability, Reported, Row, Samples
+from bot.results.lines import Line
 
 T = TypeVar("T")
 UNKNOWN = 0
@@ -37,9 +38,13 @@ class Context(Struct, frozen=True, kw_only=True):
     head: str | None = None
     spread: Spread | None = None
 
-    def cell(self, concurrency: int | None, workload: str | None = None, **told: str | None) -> Cell:
-        """The point of this recipe at a concurrency; None is not known."""
-        return Cell(recipe=self.recipe, concurrency=concurrency or UNKNOWN, workload=workload, **told)
+    def whose(self, line: Line | None) -> str:
+        """The recipe's name, or where nobody gave one that of its line."""
+        return self.recipe or (line.name if line else "")
+
+    def cell(self, concurrency: int | None, workload: str | None = None, *, line: Line | None = None, **told: str | None) -> Cell:
+        """The point of this recipe (or line) at a concurrency; None is not known."""
+        return Cell(recipe=self.whose(line), concurrency=concurrency or UNKNOWN, workload=workload, **told)
 
     def row(self, point: Cell, metric: str, value: float, unit: str, **told: Any) -> Row:
         """A row with what this context knows."""
@@ -69,6 +74,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     tallies: tuple[Tally, ...] = ()
     reported: tuple[Reported, ...] = ()
     reliability: tuple[Reliability, ...] = ()
+    lines: tuple[Line, ...] = ()
     concurrency: int | None = None
     client: int | None = None
     rank: int = GUEST

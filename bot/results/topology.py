@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _SIZES = (("pp", "PP"), ("dcp_size", "DCP"), ("pcp_size", "PCP"), ("ep", "EP"))
+_FIXED = ("single_turn", "fixed-seq-len")
 _NAMED = {(1024, 1024): "1k1k", (8192, 1024): "8k1k"}
 
 
@@ -27,9 +28,12 @@ def topology(row: Mapping[str, Any]) -> str | None:
 
 
 def workload(row: Mapping[str, Any]) -> str | None:
-    """`agentic-coding`, or the lengths of a fixed sequence; None where neither is told."""
+    """`agentic-coding`, or the lengths of a fixed sequence, or another scenario's own name; None where none is told."""
     scenario = row.get("scenario_type") or row.get("benchmark_type")
-    return "agentic-coding" if scenario in ("agentic-coding", "agentic_traces") else lengths(row.get("isl"), row.get("osl"))
+    if scenario in ("agentic-coding", "agentic_traces"):
+        return "agentic-coding"
+    named = scenario if isinstance(scenario, str) and scenario not in _FIXED else None
+    return lengths(row.get("isl"), row.get("osl")) or named
 
 
 def lengths(isl: Any, osl: Any) -> str | None:

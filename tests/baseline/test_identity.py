@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.baseline.identity import hardware, of_row, plain, question
+from bot.baseline.identity import of_row, plain, question
 from bot.model.recipe import EvalSpec, Point, Recipe
+from bot.results.lines import hardware
 
 ROW = {"hardware": "gb200", "framework": "mori-sglang", "model": "dsr1", "precision": "fp4", "spec_method": "none", "disagg": True,
        "prefill_tp": 4, "prefill_ep": 4, "prefill_dp_attention": True, "prefill_num_workers": 2, "decode_tp": 8, "decode_ep": 1,

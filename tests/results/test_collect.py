@@ -30,8 +30,8 @@ class OneWay(io.RawIOBase):
 class TestCollecting:
     @given(st.permutations(sorted(EXAMPLES)))
     def test_does_not_depend_on_the_order_of_files(self, order) -> None:
-        together = collect([(EXAMPLES[key][0], stream(EXAMPLES[key][1])) for key in order], recipe="r")
-        assert together == collect([(EXAMPLES[key][0], stream(EXAMPLES[key][1])) for key in sorted(EXAMPLES)], recipe="r")
+        together = collect([(EXAMPLES[key][0], stream(EXAMPLES[key][1])) for key in order], recipe="")
+        assert together == collect([(EXAMPLES[key][0], stream(EXAMPLES[key][1])) for key in sorted(EXAMPLES)], recipe="")
 
     def test_reads_streams_that_cannot_go_back(self) -> None:
         data = jsonl([request(number) for number in range(2000)])

@@ -50,8 +50,20 @@ class TestAnAgenticRow:
         assert (first.point.concurrency, first.point.topology, first.point.workload) == (1, "TP16/DCP16", "agentic-coding")
         assert first.point.fingerprint == "a295"
 
-    def test_does_not_invent_the_split_of_its_errors(self) -> None:
-        assert read(agentic()).accounting == ()
+    def test_tells_errors_of_both_phases_apart_by_its_records(self) -> None:
+        (counted,) = read(agentic()).accounting
+        assert (counted.profiled, counted.warmup_invalid, counted.profiling_invalid) == (234, 10, 7)
+
+    def test_tells_errors_that_the_warmup_cannot_hold_where_records_do_not_close(self) -> None:
+        made = {"records_total": 250, "records_profiled": 100, "records_warmup_dropped": 10, "records_error_dropped": 60}
+        assert read(agentic(request_accounting=made)).accounting[0].profiling_invalid == 50
+
+    def test_of_which_no_request_counts_measured_nothing(self) -> None:
+        failed = {"records_total": 70, "records_profiled": 0, "records_warmup_dropped": 10, "records_error_dropped": 60}
+        told = read(agentic(num_requests_successful=0, request_accounting=failed))
+        assert told.rows == () and told.accounting[0].profiling_invalid == 60
+        assert [skip.why for skip in told.skipped] == ["nothing-measured"]
+        assert {row.point.concurrency for row in read([agentic(num_requests_successful=0), agentic(2)]).rows} == {2}
 
     @pytest.mark.parametrize("warmup, errors, split", [(11, 0, (0, 0)), (0, 7, (0, 7))])
     def test_tells_the_split_where_only_one_is_possible(self, warmup, errors, split) -> None:
@@ -86,7 +98,7 @@ class TestFixedSequenceRows:
         assert read([made]).rows[0].point.topology == "2P(TP4) x 1D(TP16/EP16/DPA)"
 
     def test_may_stand_in_one_list_with_agentic_ones(self) -> None:
-        told = read([agentic(), fixed()], "results_bmk/agg_bmk.json")
+        told = read([agentic(), fixed(hw="gb200")], "results_bmk/agg_bmk.json")
         assert {r.point.concurrency for r in told.rows if r.metric == "tput_per_gpu"} == {1, 64}
 
 

@@ -32,7 +32,7 @@ class TestAnAnswer:
     def test_of_several_lines_names_each(self) -> None:
         told = read(published(), published(hardware="h200", spec_method="mtp"))
         assert {row.point.recipe for row in told.rows} == {"dsv4-fp4-b200-vllm", "dsv4-fp4-h200-vllm-mtp"}
-        assert {row.point.recipe for row in read(published()).rows} == {""}
+        assert {row.point.recipe for row in read(published()).rows} == {"dsv4-fp4-b200-vllm"}
 
     def test_with_a_point_twice_in_one_run_is_refused(self) -> None:
         with pytest.raises(BadInput, match=r"answer.json: \[1\]: concurrency 64 stands twice: the other is \[0\]"):

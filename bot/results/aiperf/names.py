@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from bot.errors import BadInput
+from bot.results.lines import Line, served
 from bot.results.read import mapping, number, text
 from bot.results.topology import lengths
 
@@ -111,6 +112,16 @@ def asked(config: Any) -> str | None:
     isl, osl = (side.get("mean") if isinstance(side := prompts.get(key), dict) else None for key in ("isl", "osl"))
     words = [lengths(_whole(isl), _whole(osl)), *(f"rate={phase['rate']}" for phase in phases(config) if phase.get("rate"))]
     return ", ".join(filter(None, words)) or None
+
+
+def line(config: Any) -> Line:
+    """The line of a run, of which the load generator knows the model alone: under `models`, or in older versions the endpoint."""
+    config = config if isinstance(config, dict) else {}
+    models, endpoint = (part if isinstance(part := config.get(key), dict) else {} for key in ("models", "endpoint"))
+    old = endpoint.get("model_names")
+    told = [item.get("name") for item in _dicts(models.get("items"))] or (old if isinstance(old, list) else [])
+    names = [served(name) for name in told if isinstance(name, str) and name]
+    return Line(served="+".join(names) or None)
 
 
 def phases(config: Any) -> list[dict[str, Any]]:

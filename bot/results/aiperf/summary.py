@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from msgspec import structs
+
 from bot.errors import BadInput
 from bot.model.result import Accounting
 from bot.results.aiperf import names as aiperf_names
@@ -34,15 +36,18 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
     if not found:
         raise BadInput("no measured value", "the run is incomplete", file=name)
     ran = optional(whole, "run_info", "variation_values")
+    own = aiperf_names.line(whole.get("input_config"))
     point = context.cell(concurrency, aiperf_names.workload(ran if isinstance(ran, dict) else {})
-                         or aiperf_names.asked(whole.get("input_config")))
+                         or aiperf_names.asked(whole.get("input_config")), line=own)
     named = whole.get("benchmark_id") or optional(whole, "run_info", "benchmark_id")
     return Parsed(
         rank=GENERATOR,
+        lines=(own,) if own.name else (),
         concurrency=concurrency,
         measurement=named if isinstance(named, str) else "",
         rows=tuple(context.row(point, one.metric, one.value, one.unit, stat=one.stat, n=n) for one in found),
-        accounting=_accounting(whole, n, concurrency, name),
+        accounting=tuple(structs.replace(one, recipe="" if context.recipe else own.name)
+                         for one in _accounting(whole, n, concurrency, name)),
     )
 
 

@@ -10,9 +10,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import structs
+
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Row
 from bot.results.inferencex import flat
+from bot.results.lines import Line, line
 from bot.results.parsed import Context, Parsed, at, elements
 from bot.results.read import count, mapping, number, optional, text
 from bot.results.topology import topology, workload
@@ -43,22 +46,26 @@ def parse_elements(value: Any, name: str, context: Context) -> Parsed:
     rows: list[Row] = []
     accounting: list[Accounting] = []
     seen: set[Cell] = set()
+    lines: dict[Line, None] = {}
     for key, item in elements(value):
         row = mapping(item, name, key)
-        point = _point(row, name, key, context)
-        if point in seen:
+        own = line(row)
+        point = _point(row, own, name, key, context)
+        if point in seen and own in lines:
             raise BadInput(f"concurrency {point.concurrency} stands twice", "keep one measurement", file=name, key=key)
         seen.add(point)
+        lines[own] = None
         agentic = "request_metrics" in row
         rows += _agentic(row, point, name, key, context) if agentic else _fixed(row, point, name, key, context)
         known = _accounting(row, point, name, key) if agentic else None
-        accounting += [known] if known else []
-    return Parsed(rows=tuple(rows), accounting=tuple(accounting))
+        accounting += [structs.replace(known, recipe="" if context.recipe else own.name)] if known else []
+    return Parsed(rows=tuple(rows), accounting=tuple(accounting), lines=tuple(lines),
+                  nothing="" if rows or not lines else "nothing-measured")
 
 
-def _point(row: Mapping[str, Any], name: str, key: str, context: Context) -> Cell:
+def _point(row: Mapping[str, Any], own: Line, name: str, key: str, context: Context) -> Cell:
     return Cell(
-        recipe=context.recipe,
+        recipe=context.whose(own),
         concurrency=count(row.get("conc"), name, at(key, "conc"), least=1),
         workload=workload(row),
         topology=topology(row),
@@ -75,7 +82,9 @@ def _fixed(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Co
 def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: Context) -> tuple[Row, ...]:
     measured = mapping(row["request_metrics"], name, at(key, "request_metrics"))
     profiled = count(row.get("num_requests_successful"), name, at(key, "num_requests_successful"))
-    if profiled and optional(measured, "throughput", "per_gpu", "total_tput_tps") is None:
+    if not profiled:
+        return ()  # its rates are of nothing; the requests that failed are in its accounting
+    if optional(measured, "throughput", "per_gpu", "total_tput_tps") is None:
         raise BadInput(
             "no throughput in this row",
             "the run is incomplete",
@@ -94,10 +103,10 @@ def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: 
 
 
 def _accounting(row: Mapping[str, Any], point: Cell, name: str, key: str) -> Accounting | None:
-    """Only what this row can prove: it counts errors of all phases together, and a warm-up error twice.
+    """What this row proves: it counts errors of all phases together, and a warm-up error as both. A record that is neither
+    profiled nor of the warm-up is a profiling error, as 7 of 252 in a real row with 234 profiled, 11 of the warm-up and 17 errors.
 
-    Without errors both counts are zero; without dropped warm-up records every error is a profiling one. In all other
-    cases the split needs the request export, and nothing is said here.
+    Where the counts do not close, only the errors that the warm-up cannot hold are sure; none is ever left unsaid.
     """
     made = row.get("request_accounting")
     if made is None:
@@ -108,9 +117,10 @@ def _accounting(row: Mapping[str, Any], point: Cell, name: str, key: str) -> Acc
     if any(made.get(part) is None for part in needed):
         return None
     total, profiled, warmup, errors = (count(made[part], name, f"{where}.{part}") for part in needed)
-    if errors and warmup:
-        return None
-    return Accounting(concurrency=point.concurrency, total=total, profiled=profiled, warmup_invalid=0, profiling_invalid=errors)
+    sure, rest = max(errors - warmup, 0), total - profiled - warmup
+    failed = rest if sure <= rest <= errors else sure
+    return Accounting(concurrency=point.concurrency, total=total, profiled=profiled, warmup_invalid=errors - failed,
+                      profiling_invalid=failed)
 
 
 def _told(row: Mapping[str, Any], field: str, name: str, key: str) -> str | None:

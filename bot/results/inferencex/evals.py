@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from bot.errors import BadInput
 from bot.model.result import Cell, Row
+from bot.results.lines import Line, line
 from bot.results.parsed import Context, Parsed, elements, has
 from bot.results.read import count, document, mapping, number, text
 from bot.results.shares import correct_of
@@ -30,20 +31,21 @@ def sniff(head: bytes, name: str) -> bool:
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
     rows: list[Row] = []
-    seen: set[tuple[Cell, str]] = set()
+    seen: set[tuple[Line, Cell, str]] = set()
     for key, item in elements(document(stream, name)):
         row = mapping(item, name, key)
-        point, task = _point(row, name, key, context), text(row.get("task"), name, f"{key}.task")
-        if (point, task) in seen:
+        own = line(row)
+        point, task = _point(row, own, name, key, context), text(row.get("task"), name, f"{key}.task")
+        if (own, point, task) in seen:
             raise BadInput(f"{task} at concurrency {point.concurrency} stands twice", "keep one", file=name, key=key)
-        seen.add((point, task))
+        seen.add((own, point, task))
         rows += _scores(row, point, task, name, key, context)
-    return Parsed(rows=tuple(rows))
+    return Parsed(rows=tuple(rows), lines=tuple({own: None for own, _, _ in sorted(seen, key=repr)}))
 
 
-def _point(row: Mapping[str, Any], name: str, key: str, context: Context) -> Cell:
+def _point(row: Mapping[str, Any], own: Line, name: str, key: str, context: Context) -> Cell:
     """No topology: eval rows carry tp and ep but neither DCP nor PP, so theirs would not equal the throughput row's."""
-    return Cell(recipe=context.recipe, concurrency=count(row.get("conc"), name, f"{key}.conc", least=1), workload=workload(row))
+    return Cell(recipe=context.whose(own), concurrency=count(row.get("conc"), name, f"{key}.conc", least=1), workload=workload(row))
 
 
 def _scores(row: Mapping[str, Any], point: Cell, task: str, name: str, key: str, context: Context) -> list[Row]:

@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 from bot.errors import BadInput
 from bot.model.result import Cell, Row
 from bot.results.inferencex import flat
+from bot.results.lines import line
 from bot.results.parsed import Context, Parsed, any_of, elements, has
 from bot.results.read import count, document, mapping, text
 from bot.results.topology import topology, workload
 
 FORMAT = "inferencex-api"
-LINE = ("model", "precision", "hardware", "framework", "spec_method")
 SIZES = ("pp", "dcp_size", "pcp_size")
 """Sizes of a deployment that the database keeps among the metrics."""
 _RUN = re.compile(r"/actions/runs/(\d{1,18})(?:/attempts/(\d{1,4}))?/?$")
@@ -32,30 +32,25 @@ def sniff(head: bytes, name: str) -> bool:
 
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
-    """Every metric of every published point. A recipe's name stands in no row; answers of several lines (a model on two
-    machines) are told apart by model, precision, hardware and framework."""
+    """Every metric of every published point. A recipe's name stands in no row; the lines of an answer are told apart
+    by what they say."""
     whole = document(stream, name)
     if isinstance(whole, dict):
         whole = whole.get("benchmarks")
     if not isinstance(whole, list):
         raise BadInput("no list of `benchmarks`", "keep the API's answer as it came", file=name, key="benchmarks")
     found = [(key, mapping(item, name, key)) for key, item in elements(whole)]
-    several = len({line(row) for _, row in found}) > 1
     rows: list[Row] = []
     seen: dict[tuple[Any, ...], str] = {}
+    lines = dict.fromkeys(line(row) for _, row in found)
     for key, row in found:
-        point = _point(row, name, key, context.recipe or (line(row) if several else ""))
+        point = _point(row, name, key, context.whose(line(row)))
         run, attempt = run_of(row)
         known = seen.setdefault((point, run, attempt, str(row.get("date")), str(row.get("offload_mode"))), key)
         if known != key:
             raise BadInput(f"concurrency {point.concurrency} stands twice", f"the other is {known}; keep one", file=name, key=key)
         rows += _measured(row, point, (run, attempt), name, key, context)
-    return Parsed(rows=tuple(rows))
-
-
-def line(row: Mapping[str, Any]) -> str:
-    """`dsv4-fp4-b200-vllm`, `dsv4-fp4-b200-vllm-mtp`: what the published curves are told apart by."""
-    return "-".join(told for key in LINE if isinstance(told := row.get(key), str) and told not in ("", "none"))
+    return Parsed(rows=tuple(rows), lines=tuple(lines))
 
 
 def run_of(row: Mapping[str, Any]) -> tuple[int | None, int | None]:

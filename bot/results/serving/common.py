@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Row
+from bot.results.lines import Line, served
 from bot.results.parsed import UNKNOWN, Context, at
 from bot.results.read import count, number
 
@@ -84,6 +85,13 @@ def accounting(run: Mapping[str, Any], concurrency: int | None, place: Place) ->
         return None
     return Accounting(concurrency=concurrency or UNKNOWN, total=completed + lost, profiled=completed, warmup_invalid=0,
                       profiling_invalid=lost, kinds=dict(sorted(kinds.items())))
+
+
+def model(run: Mapping[str, Any]) -> Line:
+    """The line of a run, of which these tools tell the model alone: `model_id`, or what the server or its launcher was told."""
+    server = run.get("server_info")
+    told = (run.get("model_id"), run.get("model"), server.get("model_path") if isinstance(server, dict) else None)
+    return Line(served=next((served(name) for name in told if isinstance(name, str) and name), None))
 
 
 def rate(run: Mapping[str, Any]) -> str | None:

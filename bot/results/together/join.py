@@ -10,8 +10,10 @@ from msgspec import Struct, structs
 from bot.errors import BadInput
 from bot.model.result import Accounting, Reliability, Reported, Row, Samples
 from bot.results import places
+from bot.results.lines import Line
 from bot.results.parsed import GENERATOR, UNKNOWN, Parsed
 from bot.results.together.accounts import add
+from bot.results.together.named import named
 from bot.results.together.repeats import File, counting, marked
 from bot.results.together.standin import reconciled
 
@@ -37,11 +39,12 @@ class Collected(Struct, frozen=True, kw_only=True):
     samples: tuple[Samples, ...] = ()
     reported: tuple[Reported, ...] = ()
     reliability: tuple[Reliability, ...] = ()
+    lines: tuple[Line, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 
-def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Sequence[Skipped]) -> Collected:
-    """Everything together. BadInput where two files contradict each other."""
+def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Sequence[Skipped], recipe: str = "") -> Collected:
+    """Everything together, of one recipe or of the lines that the files tell. BadInput where two files contradict each other."""
     passed, files = list(skipped), []
     for name, made in sorted(read, key=lambda pair: pair[0]):
         conc = places.resolve(name, beside)
@@ -51,7 +54,7 @@ def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Seq
         if conc is None and _unplaced(made):
             made = structs.replace(Parsed(), reported=made.reported)
         files.append(File(name, _at(made, conc)))
-    files = reconciled(marked(files))
+    files = reconciled(marked(named(files, recipe)))
     rows = _rows(counting(files))
     _agree(rows, files, beside)
     return Collected(
@@ -61,6 +64,7 @@ def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Seq
         reported=tuple(sorted({told for file in files for told in file.made.reported},
                               key=lambda told: (told.concurrency, told.file, told.line or 0, told.kind, told.value))),
         reliability=_reliability(files),
+        lines=tuple(sorted({line for file in files for line in file.made.lines}, key=repr)),
         skipped=tuple(sorted(passed, key=lambda entry: entry.name)),
     )
 
@@ -141,18 +145,19 @@ def _agree(rows: dict[tuple[Any, ...], tuple[Row, str]], files: Sequence[File], 
 
 
 def _accounting(files: Sequence[File]) -> tuple[Accounting, ...]:
-    """The requests of each concurrency, over all its measurements. Of one measurement the export counts, which knows phases
-    and conversations; then the generator's own summary; a guest's row only where there is neither."""
-    found: dict[int, dict[str, list[tuple[int, Accounting, str]]]] = {}
+    """The requests of each recipe and concurrency, over all its measurements. Of one measurement the export counts, which
+    knows phases and conversations; then the generator's own summary; a guest's row only where there is neither."""
+    found: dict[tuple[str, int], dict[str, list[tuple[int, Accounting, str]]]] = {}
     for name, made, mark in files:
         for counted in made.accounting:
             level = 0 if counted.conversations is not None else 1 if made.rank == GENERATOR else 2
-            found.setdefault(counted.concurrency, {}).setdefault(mark if level < 2 else "", []).append((level, counted, name))
+            here = found.setdefault((counted.recipe, counted.concurrency), {})
+            here.setdefault(mark if level < 2 else "", []).append((level, counted, name))
     total = []
-    for conc in sorted(found):
-        sure = min(level for told in found[conc].values() for level, _, _ in told)
+    for point in sorted(found):
+        sure = min(level for told in found[point].values() for level, _, _ in told)
         joined: Accounting | None = None
-        for mark, told in sorted(found[conc].items()):
+        for mark, told in sorted(found[point].items()):
             best = min(level for level, _, _ in told)
             if best == 2 and sure < 2:
                 continue
