@@ -45,13 +45,14 @@ def compare(
     old = once(canonical(baseline, metrics), "the baseline")
     second = once((*canonical(repeat, metrics), *earlier), "the repeat", latest)
     outside = known((*reasons, *_mixed(latest)))
-    scored, not_comparable = evals.findings(latest, old, metrics["eval"].margin or evals.MARGIN, samples, baseline_samples)
+    margin = metrics["eval"].margin or evals.MARGIN
+    scored, not_comparable = evals.findings(latest, old, margin, samples, baseline_samples)
     cut = answers.findings(samples, baseline_samples)
     failed = any(score.passed is False for score in scores) or any(found.finding == "regressed" for found in (*scored, *cut))
     latest, second, old = doubts.doubted(latest, old), doubts.doubted(second, old), doubts.chilled(old, latest)
     curves = [performance(*part, metrics, noise or {}, outside) for part in _recipes(latest, old, second)]
     judged = [each for curve in curves for each in curve.judged]
-    lost = tuple(gone for curve in curves for gone in curve.lost)
+    lost = [gone for curve in curves for gone in curve.lost]
     broken = errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting, latest)
     unseen = any(curve.unseen for curve in curves)
     verdict = _join(judged, (*scored, *cut, *broken), failed=failed, unseen=unseen or any(curve.open for curve in curves))
@@ -62,7 +63,7 @@ def compare(
     told += ["too-few-points"] if unseen or not judged and not scored else []
     settled = verdict == "regressed"
     reasons = known(reason for reason in told if not (settled and word(reason) == "not-confirmed"))
-    again = () if failed or settled else reruns(judged, outside, gpu_hours or {}, lost)
+    again = () if failed or settled else reruns(judged, outside, gpu_hours or {}, lost) or evals.asked_again(scored, old, margin)
     return Verdict(verdict=verdict, findings=(*scored, *cut, *broken, *beside, *told_of), reasons=reasons, rerun=again)
 
 
