@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from bot.model.result import Cell, Finding, Judgement, Rerun, Row, Samples
+from bot.verdict.canary import LEVEL
 from bot.verdict.paired import Paired, paired, samples_of
 from bot.verdict.pairs import identity, order
-from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, homogeneous, newcombe, newcombe_paired
+from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, at_most, homogeneous, newcombe, newcombe_paired
 
 MARGIN = 0.02
 QUESTIONS = 20
@@ -75,7 +76,7 @@ def findings(
             changed = _resized(row, old)
             if both is None and changed:
                 reasons.append(changed)
-                if found.finding != "regressed" or _chosen(row, samples, baseline_samples):
+                if found.finding != "regressed" or _chosen(row, samples, baseline_samples) or not _alarming(row, old):
                     continue
             made.append(found)
             if changed:
@@ -105,6 +106,13 @@ def nearest(row: Row, baseline: Sequence[Row]) -> Row | None:
             old.value,
         ),
     )
+
+
+def _alarming(row: Row, old: Row) -> bool:
+    """Whether a smaller suite is so far below the whole one's share that a first sample of it would be an alarm (canary): 93
+    of a hundred happen in two of a hundred, and 92 in less than one."""
+    mine = counts(row)
+    return mine is None or mine[1] >= (old.n or 0) or at_most(*mine, old.value) < LEVEL
 
 
 def _chosen(row: Row, samples: Sequence[Samples], baseline_samples: Sequence[Samples]) -> bool:

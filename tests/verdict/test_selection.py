@@ -57,6 +57,13 @@ class TestTheFirstHundred:
                 assert found.delta == pytest.approx(found.new - found.baseline)
 
 
+class TestAHundredOfNobodyKnowsWhich:
+    @pytest.mark.parametrize("right, verdict", [(93, "neutral"), (92, "regressed")])
+    def test_are_worse_where_a_first_sample_would_be_an_alarm(self, right, verdict) -> None:
+        told = compare([*curve(), score(16, right, 100)], [*curve(), *PUBLISHED_SCORES], metrics=METRICS)
+        assert told.verdict == verdict and "eval-not-comparable:gsm8k:1319:100" in told.reasons
+
+
 class TestAnEvalLeftOpen:
     @pytest.mark.parametrize("correct, n, runs", [(98, 100, 1), (1262, 1319, None)])
     def test_says_how_many_more_questions_would_decide(self, correct, n, runs) -> None:
