@@ -18,6 +18,7 @@ from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Finding, Reported, Rerun, Row, Samples, Verdict
 from bot.results import Collected, Metrics, collect
 from bot.results.lines import Line, renamed
+from bot.results.parsed import UNKNOWN
 from bot.results.together import named
 from bot.results.together.accounts import total
 from bot.verdict import report as verdicts
@@ -41,6 +42,7 @@ class Read(Struct, frozen=True, kw_only=True):
     samples: tuple[Samples, ...] = ()
     reported: tuple[Reported, ...] = ()
     lines: tuple[Line, ...] = ()
+    unplaced: tuple[Accounting, ...] = ()
 
 
 def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: str) -> None:
@@ -69,23 +71,31 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
                 accounting=total(counted for one in found for counted in one.accounting),
                 samples=tuple(answers for one in found for answers in one.samples),
                 reported=tuple(told for one in found for told in one.reported),
-                lines=tuple(line for one in found for line in one.lines))
+                lines=tuple(line for one in found for line in one.lines),
+                unplaced=total(counted for one in found for counted in one.unplaced))
 
 
 def together(sides: Sequence[Read]) -> list[Read]:
-    """The sides under one name for each line, however much of it each tells; a side that names nothing is of the only line or
-    recipe that the others name."""
+    """New, baseline and repeat under one name for each line, however much of it each tells; a side that names nothing is of the
+    only line or recipe that the others name. Requests that all failed, at a load that nothing tells, stand beside all of the
+    baseline's: with a server down nearly all fail, and all of them must not look better."""
     lines = {line for side in sides for line in side.lines}
     told = {row.point.recipe for side in sides for row in side.rows}
     names = renamed(lines, sorted(told - {line.name for line in lines} - {""}))
     only = {names.get(name, name) for name in told} - {""}
-    return [_renamed(side, names, next(iter(only)) if len(only) == 1 else "") for side in sides]
+    mine, old, again = (_renamed(side, names, next(iter(only)) if len(only) == 1 else "") for side in sides)
+    if mine.unplaced:
+        whole = [structs.replace(one, concurrency=UNKNOWN) for one in old.accounting]
+        mine = structs.replace(mine, accounting=(*mine.accounting, *mine.unplaced))
+        old = structs.replace(old, accounting=(*old.accounting, *total(whole)))
+    return [mine, old, again]
 
 
 def _renamed(side: Read, names: dict[str, str], only: str) -> Read:
     nameless = not any(row.point.recipe for row in side.rows)
     names = {**names, "": only} if nameless else names
-    return structs.replace(side, rows=named.rows(side.rows, names), accounting=total(named.counts(side.accounting, names)))
+    return structs.replace(side, rows=named.rows(side.rows, names), accounting=total(named.counts(side.accounting, names)),
+                           unplaced=total(named.counts(side.unplaced, names)))
 
 
 def _collected(path: Path, metrics: Metrics) -> Collected:
@@ -100,7 +110,9 @@ def _collected(path: Path, metrics: Metrics) -> Collected:
     if unplaced:
         more = f" and {len(unplaced) - 1} more" if len(unplaced) > 1 else ""
         note(f"note: {unplaced[0]}{more}: the concurrency is nowhere told, left out")
-    if not found.rows and not found.accounting:
+    if not (found.rows or found.accounting or found.unplaced or _empty(path)):
+        raise BadInput("no result in it", "give rows, or the artifacts of a job", file=str(path))
+    if _empty(path):
         note(f"note: {path} holds no result")
     return found
 
@@ -114,14 +126,14 @@ def _unknown(rows: Iterable[Row], metrics: Metrics) -> None:
 
 def _empty(path: Path) -> bool:
     """A list without rows is a result: that nothing was measured."""
-    return path.stat().st_size < 64 and path.read_bytes().strip() in (b"[]", b'{"rows": []}')
+    return path.is_file() and path.stat().st_size < 64 and path.read_bytes().strip() in (b"[]", b'{"rows": []}')
 
 
 def _nameless(told: dict[str, Any]) -> dict[str, Any]:
-    """Artifacts do not say which recipe they are of: null, and not a name of no letters."""
+    """Artifacts do not say which recipe they are of, nor some at which load: null, and neither a name of no letters nor 0."""
     points = [part["point"] for part in (*told["findings"], *told["rerun"]) if part["point"]]
     for point in points:
-        point["recipe"] = point["recipe"] or None
+        point |= {"recipe": point["recipe"] or None, "concurrency": point["concurrency"] or None}
     return told
 
 
@@ -150,7 +162,7 @@ class _Names:
         """A point's name; without one the whole curve of a recipe."""
         if point is None:
             return " ".join([*([recipe] if "recipe" in self._parts else []), "all"])
-        return " ".join([*(str(told) for part in self._parts if (told := getattr(point, part))), f"c{point.concurrency}"])
+        return " ".join([*(str(told) for part in self._parts if (told := getattr(point, part))), f"c{point.concurrency or '?'}"])
 
 
 def _line(found: Finding, names: _Names) -> tuple[object, ...]:

@@ -44,6 +44,8 @@ def streams(paths: Iterable[Path]) -> Iterator[tuple[str, BinaryIO]]:
     """Each file with its name below the argument; links inside a folder are not followed."""
     for path in paths:
         existing(path, FILES_HINT)
+        if not (path.is_dir() or path.is_file()):
+            raise BadInput("neither a file nor a folder", FILES_HINT, file=str(path))  # a pipe may never end
         below = sorted(found for found in path.rglob("*") if found.is_file() and not found.is_symlink())
         for file in below if path.is_dir() else [path]:
             try:

@@ -16,6 +16,8 @@ from bot.strict import json_value
 MAX_DOCUMENT = 64_000_000
 MAX_LINE = 8_000_000
 MAX_COUNT = 10**15
+LARGEST = 1e12
+"""No time, rate or count of a benchmark is greater; a value that is was written by no clock."""
 
 
 def document(stream: BinaryIO, name: str) -> Any:

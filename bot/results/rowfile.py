@@ -13,7 +13,7 @@ import msgspec
 from bot.errors import BadInput
 from bot.model.result import Row
 from bot.results.parsed import Context, Parsed, elements, has
-from bot.results.read import count, document, mapping, number, records
+from bot.results.read import LARGEST, count, document, mapping, number, records
 
 FORMAT = "rows"
 _PERCENT = ("%", "percent", "pp", "points")
@@ -55,19 +55,25 @@ def _items(stream: BinaryIO, name: str) -> Iterator[tuple[str, int | None, Any]]
         yield key, None, item
 
 
+def _digits(value: Any) -> bool:
+    """A run's id as GitHub's API and casebooks write it: a number in quotes."""
+    return isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
+
+
 def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context: Context) -> Row:
     told = {field: value for field, value in item.items() if value is not None}
     point = {
         field: value for field, value in mapping(told.get("point"), name, f"{key}.point", line=line).items() if value is not None
     }
     told["point"] = {"recipe": context.recipe, **point}
+    told |= {field: int(told[field]) for field in ("run", "attempt") if _digits(told.get(field))}
     told["unit"] = told.get("unit") or ("share" if told.get("metric") == "eval" else "")
     try:
         row = msgspec.convert(told, Row, strict=True)
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
         raise BadInput(reason, "correct the row", file=name, line=line, key=f"{key}{place.rstrip('`')}".lstrip(".")) from None
-    number(row.value, name, f"{key}.value", line=line, most=1.0 if row.metric == "eval" else float("inf"))
+    number(row.value, name, f"{key}.value", line=line, most=1.0 if row.metric == "eval" else LARGEST)
     count(row.point.concurrency, name, f"{key}.point.concurrency", line=line, least=1)
     for field, value, least in (("n", row.n, int(row.metric == "eval")), ("correct", row.correct, 0), ("repeat", row.repeat, 0)):
         if value is not None:
@@ -75,6 +81,9 @@ def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context
     if row.correct is not None and row.correct > (row.n or 0):
         raise BadInput(f"{row.correct} right of {row.n} asked", "correct the counts", file=name, line=line,
                        key=f"{key}.correct".lstrip("."))
+    if row.metric == "eval" and not row.task:
+        where = f"{key}.task".lstrip(".")
+        raise BadInput("a score without its task", "name the eval, as in gsm8k", file=name, line=line, key=where)
     if row.metric == "eval" and row.unit in _PERCENT:
         raise BadInput(f"a score in {row.unit}", "give a share of 1, unit `share`", file=name, line=line,
                        key=f"{key}.unit".lstrip("."))

@@ -50,7 +50,7 @@ def clutter(tmp_path: Path) -> Path:
     worlds.write(tmp_path / "repo")
     for name, data in (("noise.bin", bytes(range(256)) * 8), ("empty", b""), ("nul.yaml", b"a\0b"), ("deep.json", b"[" * 3000),
                        ("broken.zip", b"PK\x03\x04" + bytes(200)), ("broken.gz", b"\x1f\x8b" + bytes(100)),
-                       ("rows.json", b'[{"point": {"concurrency": 1}, "metric": "output_tput", "value": 1e308}]')):
+                       ("rows.json", b'[{"point": {"concurrency": 1}, "metric": "output_tput", "value": 1e9}]')):
         (tmp_path / name).write_bytes(data)
     (tmp_path / "folder").mkdir()
     (tmp_path / "loop").symlink_to("loop")

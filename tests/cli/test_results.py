@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import ROOT, bumpbot
-from tests.results.made import jsonl, request
+from tests.results.made import fixed, jsonl, request
 from tests.results.made_tools import vllm_run
 
 RUN = ROOT / "bot" / "rehearse" / "scenarios" / "kimi-k3-gb200" / "artifacts" / "34446587513"
@@ -138,7 +139,53 @@ class TestCompare:
             jsonl([request(number, error="ClientConnectorError") for number in range(6)]))
         done = bumpbot("compare", tmp_path / "run_conc4", "--baseline", rows(tmp_path / "old.json"), "--format", "json")
         assert done.code == 1 and done.json["verdict"] == "inconclusive"
-        assert "run_conc4/profile_export.jsonl: nothing was measured, 6 of 6 requests failed: ClientConnectorError" in done.err
+        assert "run_conc4/profile_export.jsonl: nothing was measured, 6 of 6 requests failed: ClientConnectorError" in done.line
+
+    @pytest.mark.parametrize("where", ["run", "run_conc4"])
+    def test_where_all_fail_is_no_better_than_where_nearly_all_do(self, tmp_path: Path, where: str) -> None:
+        def export(name: str, failed: int, of: int = 41) -> Path:
+            (tmp_path / name).mkdir(parents=True)
+            (tmp_path / name / "profile_export.jsonl").write_bytes(jsonl(
+                [request(number, talk=str(number), error="E" if number < failed else None) for number in range(of)]))
+            return tmp_path / name
+
+        old = export("old/run_conc4", 0)
+        for failed in (40, 41):
+            name = export(f"new{failed}/{where if failed == 41 else 'run_conc4'}", failed)
+            told = bumpbot("compare", name, "--baseline", old, "--format", "json").json
+            assert told["verdict"] == "regressed"
+            (found,) = [one for one in told["findings"] if one["metric"] == "invalid_requests"]
+            assert found["new"] == failed / 41
+            assert found["point"]["concurrency"] == (None if where == "run" and failed == 41 else 4)
+
+    def test_what_holds_nothing_is_one_line_and_no_verdict(self, tmp_path: Path) -> None:
+        (tmp_path / "empty").mkdir()
+        old = rows(tmp_path / "old.json")
+        for argv in ((tmp_path / "empty", "--baseline", old), (old, "--baseline", tmp_path / "empty"),
+                     (old, "--baseline", old, "--repeat", tmp_path / "empty")):
+            done = bumpbot("compare", *argv)
+            assert (done.code, done.out) == (1, "") and "empty: no result in it" in done.line
+
+    def test_a_pipe_is_refused_at_once(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        done = bumpbot("compare", tmp_path / "pipe", "--baseline", rows(tmp_path / "old.json"))
+        assert (done.code, done.out) == (1, "") and "neither a file nor a folder" in done.line
+
+    def test_another_line_is_no_counterpart(self, tmp_path: Path) -> None:
+        for name, told in (("new", {"hw": "h200"}), ("old", {"hw": "cluster:b200-dgxc"}), ("same", {"hw": "b200"})):
+            (tmp_path / f"{name}.json").write_text(json.dumps([fixed(conc, **told) for conc in (4, 8, 16)]))
+        other, one = (bumpbot("compare", tmp_path / f"{name}.json", "--baseline", tmp_path / "old.json", "--format", "json").json
+                      for name in ("new", "same"))
+        assert (other["verdict"], other["findings"]) == ("inconclusive", []) and "workload-mismatch" in other["reasons"]
+        assert one["verdict"] == "neutral"
+
+    def test_a_line_goes_by_the_only_recipe_of_the_other_side(self, tmp_path: Path) -> None:
+        (tmp_path / "new.json").write_text(json.dumps([fixed(conc, tput=100.0) for conc in (1, 4, 16)]))
+        told = json.loads(rows(tmp_path / "old.json").read_text())
+        point = {"recipe": "mine", "workload": None, "topology": None}
+        (tmp_path / "old.json").write_text(json.dumps([{**row, "point": {**row["point"], **point}} for row in told]))
+        told = bumpbot("compare", tmp_path / "new.json", "--baseline", tmp_path / "old.json", "--format", "json").json
+        assert {found["point"]["recipe"] for found in told["findings"] if found["point"]} == {"mine"}
 
     def test_a_result_without_its_concurrency_says_so(self, tmp_path: Path) -> None:
         (tmp_path / "run.json").write_text(json.dumps(vllm_run(None)))
@@ -162,6 +209,8 @@ class TestCompare:
         ('[{"point": {"concurrency": 1}, "metric": "ttft", "value": NaN}]', "NaN"),
         ('[{"point": {"concurrency": 0}, "metric": "ttft", "value": 1.0}]', "concurrency"),
         ('[{"point": {"concurrency": 1}, "metric": "ttft", "value": 1.0, "foo": [', "not JSON"),
+        ('[{"point": {"concurrency": 1}, "metric": "ttft", "value": 1e308}]', "1e+308 is more than 1e+12"),
+        ('[{"point": {"concurrency": 1}, "metric": "eval", "value": 0.9, "n": 9}]', "a score without its task"),
         ("hello", "no result that is known here"), ("{}", "no result that is known here"),
     ])
     def test_a_file_that_holds_nonsense_is_one_line_with_its_name(self, tmp_path: Path, text: str, said: str) -> None:

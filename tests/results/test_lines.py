@@ -68,3 +68,17 @@ class TestResultsOfSeveralLines:
         both = [agentic(**B200, **made), agentic(**{**B200, "hw": "h200"}, **made)]
         told = collect([("a.json", stream(encoded(both)))], recipe="")
         assert [one.recipe for one in told.accounting] == ["dsv4-fp4-b200-vllm", "dsv4-fp4-h200-vllm"]
+
+
+class TestARun:
+    @pytest.mark.parametrize("run", [34422803079, "34422803079"])
+    def test_may_be_named_by_digits_in_quotes(self, run) -> None:
+        made = {"point": {"concurrency": 1}, "metric": "tput_per_gpu", "value": 1.0, "unit": "tok/s/GPU", "run": run, "attempt": "2"}
+        (row,) = collect([("rows.json", stream(encoded([made])))], recipe="").rows
+        assert (row.run, row.attempt) == (34422803079, 2)
+
+    @pytest.mark.parametrize("run", ["", "main", "-1", "1" * 40])
+    def test_may_be_named_by_nothing_else(self, run) -> None:
+        made = {"point": {"concurrency": 1}, "metric": "tput_per_gpu", "value": 1.0, "unit": "tok/s/GPU", "run": run}
+        with pytest.raises(BadInput, match=r"rows.json: \[0\].run"):
+            collect([("rows.json", stream(encoded([made])))], recipe="")

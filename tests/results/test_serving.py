@@ -90,7 +90,8 @@ class TestFailedRequests:
 
     @pytest.mark.parametrize("run, name", BOTH)
     @pytest.mark.parametrize("broken, why", [
-        ({"completed": 0}, "no request completed"), ({"duration": 0.0}, "no request completed"), ({"completed": None}, "is missing"),
+        ({"completed": 0, "failed": 0}, "no request completed"), ({"duration": 0.0}, "no request completed"),
+        ({"completed": None}, "is missing"),
         ({"duration": None}, "incomplete"), ({"request_throughput": None}, "incomplete"), ({"ttfts": [0.1, -0.2]}, "negative"),
         ({"itls": [[0.1], [0.1, -2]]}, "negative"), ({"max_concurrency": 0}, "whole number"), ({"max_concurrency": "16"}, "number"),
     ])
@@ -125,3 +126,10 @@ class TestAnInfiniteRate:
         assert b'"request_rate": Infinity' in line and collect([("s/r.jsonl", stream(line))], recipe="r").rows
         with pytest.raises(BadInput, match="Infinity"):
             collect([("s/r.jsonl", stream(line.replace(b'"concurrency": 15.2', b'"concurrency": Infinity')))], recipe="r")
+
+
+class TestARunOfWhichAllFailed:
+    def test_has_no_rows_and_all_its_requests_failed(self) -> None:
+        told = collect([("a.json", stream(encoded(vllm_run(completed=0, failed=100, duration=0.0))))], recipe="r")
+        assert told.rows == () and [(one.profiled, one.profiling_invalid) for one in told.accounting] == [(0, 100)]
+        assert [skip.why for skip in told.skipped] == ["nothing-measured"]

@@ -6,7 +6,6 @@ process_result.py and process_agentic_result.py.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +16,7 @@ from bot.model.result import Accounting, Cell, Row
 from bot.results.inferencex import flat
 from bot.results.lines import Line, line
 from bot.results.parsed import Context, Parsed, at, elements
-from bot.results.read import count, mapping, number, optional, text
+from bot.results.read import LARGEST, count, mapping, number, optional, text
 from bot.results.topology import topology, workload
 
 _STATS = ("mean", "p50", "p75", "p90", "p95", "p99")
@@ -97,7 +96,7 @@ def _agentic(row: Mapping[str, Any], point: Cell, name: str, key: str, context: 
         value = optional(row, *where)
         if value is None:
             continue
-        checked = number(value, name, at(key, ".".join(where)), most=1.0 if unit == "share" else math.inf)
+        checked = number(value, name, at(key, ".".join(where)), most=1.0 if unit == "share" else LARGEST)
         made.append(context.row(point, metric, checked, unit, stat=stat, n=profiled, image=image))
     return tuple(made)
 

@@ -50,6 +50,9 @@ def _point(row: Mapping[str, Any], own: Line, name: str, key: str, context: Cont
 
 def _scores(row: Mapping[str, Any], point: Cell, task: str, name: str, key: str, context: Context) -> list[Row]:
     found = [(stat, row[field], field) for field, stat in _SCORES if row.get(field) is not None]
+    null = next((field for field, _ in _SCORES if field in row and row[field] is None), None)
+    if null and found:
+        raise BadInput(f"{task} has no score under this filter", "the eval did not finish", file=name, key=f"{key}.{null}")
     if not found and row.get("score") is not None:
         found = [(str(row.get("score_name") or "score"), row["score"], "score")]
     if not found:

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.model.result import Cell, Row
 from bot.results.parsed import Context
-from bot.results.read import number
+from bot.results.read import LARGEST, number
 
 PLAIN = {
     "tput_per_gpu": ("tput_per_gpu", "tok/s/GPU"),
@@ -44,7 +44,7 @@ def rows(
         if meaning is None or value is None:
             continue
         metric, stat, unit = meaning
-        most = 1.0 if unit == "share" else float("inf")
+        most = 1.0 if unit == "share" else LARGEST
         checked = number(value, name, f"{key}.{written}".lstrip("."), most=most)
         made.append(context.row(point, metric, checked, unit, stat=stat, image=image))
     return tuple(made)

@@ -50,10 +50,13 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 def rows(run: Mapping[str, Any], point: Cell, place: Place, context: Context, *, repeat: int | None) -> tuple[Row, ...]:
-    """Rates, and latencies in seconds. A run of which nothing completed is refused: its zeros are no measurement."""
+    """Rates, and latencies in seconds. A run of which nothing completed measured nothing: it has no rows where its requests
+    are known to have failed, so that they count as failed, and is refused where nobody says what became of them."""
     completed, duration = place.count(run, "completed"), place.number(run, "duration")
     if completed is None:
         raise place.wrong("completed", "is missing", "the run is incomplete; run it again")
+    if completed == 0 and (sent := accounting(run, None, place)) and sent.profiling_invalid:
+        return ()
     if not completed or not duration:
         raise place.wrong("duration" if completed else "completed", "no request completed", "nothing was measured; run it again")
     _lists(run, place)

@@ -12,7 +12,7 @@ from bot.model.result import Accounting, Reliability, Reported, Row, Samples
 from bot.results import places
 from bot.results.lines import Line
 from bot.results.parsed import GENERATOR, UNKNOWN, Parsed
-from bot.results.together.accounts import add
+from bot.results.together.accounts import add, total
 from bot.results.together.named import named
 from bot.results.together.repeats import File, counting, marked
 from bot.results.together.standin import reconciled
@@ -32,7 +32,8 @@ class Skipped(Struct, frozen=True, kw_only=True):
 
 
 class Collected(Struct, frozen=True, kw_only=True):
-    """All that the files say, in an order that does not depend on theirs."""
+    """All that the files say, in an order that does not depend on theirs. `unplaced` are the requests of runs of which all
+    failed and of which nothing tells the concurrency: their generator wrote no summary."""
 
     rows: tuple[Row, ...] = ()
     accounting: tuple[Accounting, ...] = ()
@@ -40,18 +41,21 @@ class Collected(Struct, frozen=True, kw_only=True):
     reported: tuple[Reported, ...] = ()
     reliability: tuple[Reliability, ...] = ()
     lines: tuple[Line, ...] = ()
+    unplaced: tuple[Accounting, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 
 def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Sequence[Skipped], recipe: str = "") -> Collected:
     """Everything together, of one recipe or of the lines that the files tell. BadInput where two files contradict each other."""
     passed, files = list(skipped), []
+    unplaced: list[Accounting] = []
     for name, made in sorted(read, key=lambda pair: pair[0]):
         conc = places.resolve(name, beside)
         why = made.nothing or _unanswered(made) or ("no-concurrency" if conc is None and _unplaced(made) else "")
         if why:
             passed.append(Skipped(name=name, why=why, detail=_failures(made)))
         if conc is None and _unplaced(made):
+            unplaced += made.accounting if why == "nothing-measured" else ()
             made = structs.replace(Parsed(), reported=made.reported)
         files.append(File(name, _at(made, conc)))
     files = reconciled(marked(named(files, recipe)))
@@ -65,6 +69,7 @@ def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Seq
                               key=lambda told: (told.concurrency, told.file, told.line or 0, told.kind, told.value))),
         reliability=_reliability(files),
         lines=tuple(sorted({line for file in files for line in file.made.lines}, key=repr)),
+        unplaced=total(unplaced),
         skipped=tuple(sorted(passed, key=lambda entry: entry.name)),
     )
 
@@ -153,7 +158,7 @@ def _accounting(files: Sequence[File]) -> tuple[Accounting, ...]:
             level = 0 if counted.conversations is not None else 1 if made.rank == GENERATOR else 2
             here = found.setdefault((counted.recipe, counted.concurrency), {})
             here.setdefault(mark if level < 2 else "", []).append((level, counted, name))
-    total = []
+    counts = []
     for point in sorted(found):
         sure = min(level for told in found[point].values() for level, _, _ in told)
         joined: Accounting | None = None
@@ -163,8 +168,8 @@ def _accounting(files: Sequence[File]) -> tuple[Accounting, ...]:
                 continue
             for counted in _once(mark, [(one, name) for level, one, name in told if level == best]):
                 joined = add(joined, counted)
-        total += [joined] if joined else []
-    return tuple(total)
+        counts += [joined] if joined else []
+    return tuple(counts)
 
 
 def _once(mark: str, told: Sequence[tuple[Accounting, str]]) -> list[Accounting]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from bot.errors import BadInput
 from bot.model.result import Row
+from bot.results.read import LARGEST
 
 _UNITS = ("s", "tok/s", "tok/s/user", "req/s")
 """Rows that people write may have other units, and only equal ones can be laid beside each other."""
@@ -24,6 +25,9 @@ def check(rows: Iterable[Row], name: str, key: str = "") -> None:
     """The rows of one file that are in canonical units; BadInput for the first point whose values contradict each other."""
     points: dict[tuple[object, ...], dict[tuple[str, str | None], float]] = {}
     for row in rows:
+        if row.value > LARGEST:
+            raise BadInput(f"{row.metric} {row.value:g} at concurrency {row.point.concurrency} is more than {LARGEST:g}",
+                           "no benchmark measures that; look at the file's writer", file=name, key=key)
         if row.unit in _UNITS:
             points.setdefault((row.point, row.run, row.attempt, row.repeat), {})[row.metric, row.stat] = row.value
     for identity, told in points.items():
