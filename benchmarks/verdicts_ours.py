@@ -104,9 +104,8 @@ def settled(frozen: Protocol, held: Effects, index: int, told: Terms) -> Outcome
     asked = frozenset(points[place] for ruling in rulings for place in ruling.suspects)
     if asked:
         rulings = _rulings(held, index, points, told, asked)
-    # `compare` keeps a sweep open that lacks a point of the baseline, whatever the others say.
-    lacking: tuple[Judgement, ...] = () if held.lost is None else ("inconclusive",)
-    return Outcome(worst((*(ruling.finding for ruling in rulings), *lacking)) or "inconclusive",
+    gap: list[Judgement] = [] if held.lost is None else ["inconclusive"]  # a point that was not measured: see bot.verdict.curves
+    return Outcome(worst([*gap, *(ruling.finding for ruling in rulings)]) or "inconclusive",
                    frozenset(frozen.concurrencies[point] for point in asked),
                    any(ruling.finding == "improved" for ruling in rulings))
 
