@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import typer
 from msgspec import Struct, structs
@@ -14,9 +14,11 @@ from bot.adapters.processes import Processes
 from bot.cli.output import as_json, note, table, working
 from bot.cli.results import streams
 from bot.cli.wiring import knowledge
+from bot.diagnose.logs import Opened
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Finding, Reported, Rerun, Row, Samples, Verdict
 from bot.results import Collected, Metrics, collect
+from bot.results.aiperf.requests import bare
 from bot.results.lines import Line, renamed
 from bot.results.parsed import UNKNOWN
 from bot.results.together import named
@@ -98,22 +100,43 @@ def _renamed(side: Read, names: dict[str, str], only: str) -> Read:
 
 
 def _collected(path: Path, metrics: Metrics) -> Collected:
-    found = collect(streams([path]), recipe="", metrics=metrics, spread=Processes())
+    try:
+        found = collect(_files(path), recipe="", metrics=metrics, spread=Processes())
+    except BadInput as error:
+        raise _in_full(error, path) from None
     for skip in found.skipped:
         if skip.why == "nothing-measured":
-            note(f"note: {skip.name}: nothing was measured, {skip.detail}")
+            note(f"note: {path.parent / skip.name}: nothing was measured, {skip.detail}")
     wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD), None)
-    if wrong and path.is_file() and not _empty(path):
+    if wrong and path.is_file() and not (found.rows or found.accounting or _empty(path)):
         raise BadInput(*wrong, file=str(path))
     unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
     if unplaced:
         more = f" and {len(unplaced) - 1} more" if len(unplaced) > 1 else ""
-        note(f"note: {unplaced[0]}{more}: the concurrency is nowhere told, left out")
+        note(f"note: {path.parent / unplaced[0]}{more}: the concurrency is nowhere told, left out")
     if not (found.rows or found.accounting or found.unplaced or _empty(path)):
         raise BadInput("no result in it", "give rows, or the artifacts of a job", file=str(path))
     if _empty(path):
         note(f"note: {path} holds no result")
     return found
+
+
+def _files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
+    """The files of an argument: an archive that is named is opened, and in a folder each zip, which is how GitHub gives an
+    artifact. Other archives in a folder are logs."""
+    for name, stream in streams([path]):
+        if path.is_file() or name.lower().endswith(".zip"):
+            yield from Opened([(name, stream)], everything=True)
+        else:
+            yield name, stream
+
+
+def _in_full(error: BadInput, path: Path) -> BadInput:
+    """The fault with the file's whole path: `agg_bmk.json` is the name of one on either side."""
+    if not error.file or error.file.startswith(str(path)):
+        return error
+    where = str(path.parent / error.file)
+    return BadInput(bare(error), error.hint, file=where, line=error.line, key=error.key)
 
 
 def _empty(path: Path) -> bool:
