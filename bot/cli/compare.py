@@ -68,9 +68,9 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
     """What each argument holds, by itself: two runs of one point must not contradict each other as one attempt would.
     Files that hold no result are named."""
     found = [_collected(path, metrics) for path in paths]
-    return Read(rows=tuple(row for one in found for row in one.rows),
+    return Read(rows=tuple(row for one in found for row in (*one.rows, *one.scores)),
                 accounting=total(counted for one in found for counted in one.accounting),
-                samples=tuple(answers for one in found for answers in one.samples),
+                samples=tuple(answers for one in found for answers in (*one.samples, *one.answers)),
                 reported=tuple(told for one in found for told in one.reported),
                 lines=tuple(line for one in found for line in one.lines),
                 unplaced=total(counted for one in found for counted in one.unplaced))
@@ -85,11 +85,29 @@ def together(sides: Sequence[Read]) -> list[Read]:
     names = renamed(lines, sorted(told - {line.name for line in lines} - {""}))
     only = {names.get(name, name) for name in told} - {""}
     mine, old, again = (_renamed(side, names, next(iter(only)) if len(only) == 1 else "") for side in sides)
+    mine, old, again = _at_one_load(mine, old), _at_one_load(old, mine), _at_one_load(again, old)
     if mine.unplaced:
         whole = [structs.replace(one, concurrency=UNKNOWN) for one in old.accounting]
         mine = structs.replace(mine, accounting=(*mine.accounting, *mine.unplaced))
         old = structs.replace(old, accounting=(*old.accounting, *total(whole)))
     return [mine, old, again]
+
+
+def _at_one_load(side: Read, other: Read) -> Read:
+    """Scores that tell no load at the only one that the other side asked the same eval at."""
+    loads: dict[str | None, set[int]] = {}
+    for row in other.rows:
+        if row.metric == "eval":
+            loads.setdefault(row.task, set()).add(row.point.concurrency)
+
+    def load(told: int, task: str | None) -> int:
+        found = loads.get(task, set()) - {UNKNOWN}
+        return next(iter(found)) if told == UNKNOWN and len(found) == 1 else told
+
+    replace = structs.replace
+    return replace(side, rows=tuple(
+        replace(row, point=replace(row.point, concurrency=load(row.point.concurrency, row.task))) for row in side.rows),
+        samples=tuple(replace(one, concurrency=load(one.concurrency, one.task)) for one in side.samples))
 
 
 def _renamed(side: Read, names: dict[str, str], only: str) -> Read:
@@ -107,14 +125,15 @@ def _collected(path: Path, metrics: Metrics) -> Collected:
     for skip in found.skipped:
         if skip.why == "nothing-measured":
             note(f"note: {path.parent / skip.name}: nothing was measured, {skip.detail}")
-    wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD), None)
-    if wrong and path.is_file() and not (found.rows or found.accounting or _empty(path)):
+    wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD and skip.detail != "eval"), None)
+    held = found.rows or found.scores or found.answers or found.accounting or found.unplaced or _empty(path)
+    if wrong and path.is_file() and not held:
         raise BadInput(*wrong, file=str(path))
-    unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
+    unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency" and skip.detail != "eval"]
     if unplaced:
         more = f" and {len(unplaced) - 1} more" if len(unplaced) > 1 else ""
         note(f"note: {path.parent / unplaced[0]}{more}: the concurrency is nowhere told, left out")
-    if not (found.rows or found.accounting or found.unplaced or _empty(path)):
+    if not held:
         raise BadInput("no result in it", "give rows, or the artifacts of a job", file=str(path))
     if _empty(path):
         note(f"note: {path} holds no result")

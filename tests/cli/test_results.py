@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import ROOT, bumpbot
-from tests.results.made import fixed, jsonl, request
+from tests.results.made import encoded, fixed, jsonl, lm_results, request
 from tests.results.made_tools import vllm_run
 
 RUN = ROOT / "bot" / "rehearse" / "scenarios" / "kimi-k3-gb200" / "artifacts" / "34446587513"
@@ -178,6 +178,22 @@ class TestCompare:
         (tmp_path / "cut.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:90])
         done = bumpbot("compare", tmp_path / "cut.zip", "--baseline", tmp_path / "old.json")
         assert (done.code, done.out) == (1, "") and "cut.zip: not a whole archive" in done.line
+
+    def test_an_eval_needs_no_concurrency(self, tmp_path: Path) -> None:
+        def results(name: str, strict: float) -> Path:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "results_x.json").write_bytes(encoded(lm_results(strict, n=1000)))
+            return tmp_path / name
+
+        old, told_load = results("old", 0.95), results("eval_conc16", 0.95)
+        for new, strict, verdict in (("good", 0.95, "neutral"), ("bad", 0.60, "regressed")):
+            made = results(new, strict)
+            for one in (made, made / "results_x.json"):
+                for base in (old, told_load):
+                    told = bumpbot("compare", one, "--baseline", base, "--format", "json").json
+                    assert [found["finding"] for found in told["findings"] if found["stat"] == "strict"] == [verdict]
+                    at = {found["point"]["concurrency"] for found in told["findings"] if found["point"]}
+                    assert at == {None if base == old else 16}
 
     def test_a_pipe_is_refused_at_once(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
