@@ -104,7 +104,9 @@ def settled(frozen: Protocol, held: Effects, index: int, told: Terms) -> Outcome
     asked = frozenset(points[place] for ruling in rulings for place in ruling.suspects)
     if asked:
         rulings = _rulings(held, index, points, told, asked)
-    return Outcome(worst(ruling.finding for ruling in rulings) or "inconclusive",
+    # `compare` keeps a sweep open that lacks a point of the baseline, whatever the others say.
+    lacking: tuple[Judgement, ...] = () if held.lost is None else ("inconclusive",)
+    return Outcome(worst((*(ruling.finding for ruling in rulings), *lacking)) or "inconclusive",
                    frozenset(frozen.concurrencies[point] for point in asked),
                    any(ruling.finding == "improved" for ruling in rulings))
 

@@ -52,6 +52,7 @@ def compare(new: list[Path], baseline: list[Path], repeat: list[Path], format_: 
     with working("reading the results"):
         known = knowledge(PackagedAssets())
         mine, old, again = together([read(paths, known.metrics) for paths in (new, baseline, repeat)])
+        _unknown((*mine.rows, *old.rows, *again.rows), known.metrics)
         rows, second = (questioned(side.rows, old.rows, side.reported, schemes=known.schemes, engines=known.reported.images)
                         for side in (mine, again))
         verdict = judge(rows, old.rows, repeat=second, metrics=known.metrics,
@@ -156,6 +157,13 @@ def _in_full(error: BadInput, path: Path) -> BadInput:
         return error
     where = str(path.parent / error.file)
     return BadInput(bare(error), error.hint, file=where, line=error.line, key=error.key)
+
+
+def _unknown(rows: Iterable[Row], metrics: Metrics) -> None:
+    """Names the metrics that nobody declared: they are not judged, and a reader who spelled one wrongly must see it."""
+    names = sorted({row.metric for row in rows if row.metric != "eval" and row.metric not in metrics})
+    if names:
+        note(f"note: not judged, since no such metric is known: {', '.join(names)}")
 
 
 def _empty(path: Path) -> bool:

@@ -37,7 +37,7 @@ def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str
         "scenario": story.declared.name, "variant": story.variant, "outcome": outcome, "cause": cause,
         "repairs_used": memory.repairs_used, "gpu_hours": sum(run["gpu_hours"] for run in runs), "runs": runs,
         "comments": _comments(told, memory, entries, story.declared.accounts.bot),
-        "findings": msgspec.to_builtins(_findings(bump)), "troubles": [*dict.fromkeys(troubles), *surprises],
+        "findings": msgspec.to_builtins(found(bump)), "troubles": [*dict.fromkeys(troubles), *surprises],
         "pulls": [{key: pull[key] for key in _PULL} for pull in told["pulls"]],
         "began": story.declared.clock.start.isoformat(), "ended": world.clock.now().isoformat(), "closed": memory.closed,
         "expected": {"outcome": expect.outcome, "cause": expect.cause, "repairs_used": expect.repairs_used},
@@ -45,7 +45,7 @@ def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str
     }
 
 
-def _findings(bump: Bump | None) -> tuple[PlanFinding, ...]:
+def found(bump: Bump | None) -> tuple[PlanFinding, ...]:
     """What the plan found, as `bumpbot plan` tells it; what went wrong in the playing is no finding and stands beside them."""
     return findings(bump.subject.plan.baseline, bump.subject.plan.missing_baseline) if bump else ()
 

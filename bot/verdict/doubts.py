@@ -49,6 +49,20 @@ def doubted(rows: Sequence[Row], baseline: Sequence[Row]) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
+def chilled(baseline: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The baseline, its runs flagged whose single-user point met a server that was not warm: the candidate looks fast then.
+    By the last percent alone, which a published row seldom has: of agentic sessions the tail is their longest prompts."""
+    if not any(row.stat == TAILS[0] for row in baseline):
+        return tuple(baseline)
+    runs: dict[tuple[int | None, int | None], list[Row]] = {}
+    for row in baseline:
+        runs.setdefault((row.run, row.attempt), []).append(row)
+    new = index(rows)
+    cold = {(point, run) for run, part in runs.items() for point in cold_starts(index(part), new, TAILS[:1])}
+    return tuple(structs.replace(row, flags=(*row.flags, "cold-run"))
+                 if row.metric != "eval" and (identity(row.point), (row.run, row.attempt)) in cold else row for row in baseline)
+
+
 def _flags(rows: Sequence[Row], old: Index) -> dict[Cell, list[str]]:
     new = index(rows)
     flags: dict[Cell, list[str]] = {}
@@ -61,9 +75,9 @@ def _flags(rows: Sequence[Row], old: Index) -> dict[Cell, list[str]]:
     return {point: words for point, words in flags.items() if words}
 
 
-def cold_starts(new: Index, old: Index) -> frozenset[Cell]:
+def cold_starts(new: Index, old: Index, tails: Sequence[str] = TAILS) -> frozenset[Cell]:
     """Single-user points with a TTFT tail the baseline does not have: the first requests met a server still compiling."""
-    for stat in TAILS:
+    for stat in tails:
         mine, theirs = _tails(new, stat), _tails(old, stat)
         if mine and theirs:
             return frozenset(

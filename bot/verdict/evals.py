@@ -11,16 +11,19 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from bot.model.result import Finding, Judgement, Row, Samples
+from bot.model.result import Cell, Finding, Judgement, Rerun, Row, Samples
+from bot.verdict.canary import LEVEL
 from bot.verdict.paired import Paired, paired, samples_of
 from bot.verdict.pairs import identity, order
-from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, homogeneous, newcombe, newcombe_paired
+from bot.verdict.statistics import Z_FAMILY, Z_ONE_SIDED, at_most, homogeneous, newcombe, newcombe_paired
 
 MARGIN = 0.02
 QUESTIONS = 20
 """Fewer carry no verdict: one right answer of two says that the share lies between 0.09 and 0.91. They can still gate."""
 SAME_SUITE = 0.01
 """Questions asked may differ by this share and still be the suite."""
+MOST = 20
+"""More runs of one eval than this are no plan."""
 AGREE = 0.05
 """Scores at several concurrencies whose spread has at least this p have one cause, and are looked at as one."""
 STATS = {
@@ -73,7 +76,7 @@ def findings(
             changed = _resized(row, old)
             if both is None and changed:
                 reasons.append(changed)
-                if found.finding != "regressed" or _chosen(row, samples, baseline_samples):
+                if found.finding != "regressed" or _chosen(row, samples, baseline_samples) or not _alarming(row, old):
                     continue
             made.append(found)
             if changed:
@@ -103,6 +106,13 @@ def nearest(row: Row, baseline: Sequence[Row]) -> Row | None:
             old.value,
         ),
     )
+
+
+def _alarming(row: Row, old: Row) -> bool:
+    """Whether a smaller suite is so far below the whole one's share that a first sample of it would be an alarm (canary): 93
+    of a hundred happen in two of a hundred, and 92 in less than one."""
+    mine = counts(row)
+    return mine is None or mine[1] >= (old.n or 0) or at_most(*mine, old.value) < LEVEL
 
 
 def _chosen(row: Row, samples: Sequence[Samples], baseline_samples: Sequence[Samples]) -> bool:
@@ -205,6 +215,29 @@ def counts(row: Row) -> tuple[int, int] | None:
         return None
     correct = row.correct if row.correct is not None else math.floor(row.value * row.n + 0.5)
     return min(max(correct, 0), row.n), row.n
+
+
+def asked_again(scored: Sequence[Finding], baseline: Sequence[Row], margin: float = MARGIN) -> tuple[Rerun, ...]:
+    """Evals whose own questions leave them open, and how many more runs of as many would decide if they came out as those so
+    far; None where none would, since what the baseline was asked leaves it open. What one costs is not known here."""
+    theirs = [normal(row) for row in baseline if row.metric == "eval"]
+    made: dict[Cell, int | None] = {}
+    for found in scored:
+        if found.point is None or found.new is None or found.finding != "inconclusive" or "wide-interval" not in found.reasons:
+            continue
+        row = Row(point=found.point, metric="eval", value=found.new, unit="share", n=found.n, task=found.task, stat=found.stat)
+        mine, old = counts(row), nearest(row, theirs)
+        more = _more(mine, counts(old), margin) if mine and old else None
+        made[found.point] = more if found.point not in made or made[found.point] is None else max(made[found.point] or 0, more or 0)
+    return tuple(Rerun(point=point, why="questions:eval", gpu_hours=None, runs=more) for point, more in made.items())
+
+
+def _more(mine: tuple[int, int], theirs: tuple[int, int] | None, margin: float) -> int | None:
+    if theirs is None:
+        return None
+    right, asked = mine
+    return next((more for more in range(1, MOST + 1)
+                 if judgement((right * (more + 1), asked * (more + 1)), theirs, margin) != "inconclusive"), None)
 
 
 def _order(row: Row) -> tuple[object, ...]:

@@ -67,6 +67,8 @@ def judge(
     told += ruling.reasons
     blocked = any(word(reason) in BLOCKING for reason in told)
     finding: Judgement = "inconclusive" if blocked else ruling.finding
+    if "not-confirmed" in ruling.reasons:  # why the second run confirms nothing: it is the only sound one
+        told += [flag for place in sorted(ruling.suspects) for flag in usable[place].doubt]
     places = {pair.point: place for place, pair in enumerate(usable)}
     rest = tuple(
         _plain(metric, pair, saturated) if pair.point not in places

@@ -39,6 +39,8 @@ class Pair(Struct, frozen=True, kw_only=True):
     repeat: tuple[float, ...] = ()
     flags: tuple[str, ...] = ()
     n: int | None = None
+    doubt: tuple[str, ...] = ()
+    """What questions the first run, where a repeat stands in for it."""
 
     @property
     def blocked(self) -> bool:
@@ -186,7 +188,9 @@ def pairs(key: Key, new: Index, baseline: Index, repeat: Index) -> tuple[Pair, .
         main, others = _sound(mine[point]), _sound(again[second]) if second is not None else []
         if others and _questioned(others[0]):
             others = []  # a second look through the same doubt is none
+        doubt: tuple[str, ...] = ()
         if main and others and _questioned(main[0]):
+            doubt = tuple(sorted({flag for row in main for flag in row.flags if word(flag) in BLOCKING}))
             main, others = others[:1], others[1:]
         if old and main:
             made.append(
@@ -198,6 +202,7 @@ def pairs(key: Key, new: Index, baseline: Index, repeat: Index) -> tuple[Pair, .
                     repeat=tuple(_starts(others)),
                     flags=_flags(main, old),
                     n=next((row.n for row in main if row.n is not None), None),
+                    doubt=doubt,
                 )
             )
     return tuple(made)

@@ -22,8 +22,11 @@ MOST = 20
 """More runs of one point than this are no plan."""
 
 
-def reruns(judged: Sequence[Judged], outside: Sequence[str], gpu_hours: Costs) -> tuple[Rerun, ...]:
-    """Points worth measuring again, most questions answered per GPU-hour first; each with why and how many runs.
+def reruns(
+    judged: Sequence[Judged], outside: Sequence[str], gpu_hours: Costs, lost: Sequence[tuple[Cell, str]] = ()
+) -> tuple[Rerun, ...]:
+    """Points worth measuring again, most questions answered per GPU-hour first; each with why and how many runs. Those of
+    the baseline that were not measured (`lost`, with the metric) come before more runs of those that were.
 
     Nothing is asked for where no second run mends the doubt: an image that is nowhere proven, another workload.
     """
@@ -32,6 +35,7 @@ def reruns(judged: Sequence[Judged], outside: Sequence[str], gpu_hours: Costs) -
     wanted = [*_doubted(judged), *_suspects(judged)]
     if any(word(reason) == "cold-run" for reason in outside):
         wanted += [(pair.point, "cold-run", each.metric.id, 1, None) for each in judged for pair in each.pairs]
+    wanted += [(point, "partial-sweep", metric, 1, None) for point, metric in lost]
     return _ranked(wanted or _open(judged), gpu_hours)
 
 

@@ -43,7 +43,8 @@ def settle(context: Context, bump: Bump, run: Run, judged: Judged, others: Seque
     void = {(one.recipe, one.concurrency) for one in judged.proofs if one.role == "eval" and one.contradicted}
     try:
         verdict = compare(
-            rows, baseline.rows, repeat=repeats, metrics=context.knowledge.metrics, noise=noises.known(context, bump, rows),
+            rows, _planned(bump, baseline.rows), repeat=repeats, metrics=context.knowledge.metrics,
+            noise=noises.known(context, bump, rows),
             scores=[score for score in judged.scores if (score.recipe, score.concurrency) not in void],
             accounting=judged.accounting, baseline_accounting=baseline.accounting,
             samples=[one for one in judged.samples if (one.recipe, one.concurrency) not in void], baseline_samples=baseline.samples,
@@ -86,6 +87,13 @@ def _repeats(bump: Bump, run: Run, other: Judged) -> bool:
     found = next((one for one in bump.world.runs if one.id == other.run), None)
     heads = {"smoke": bump.tested_head, "repeat": run.head}
     return found is not None and found.head == heads.get(found.stage)
+
+
+def _planned(bump: Bump, rows: Sequence[Row]) -> list[Row]:
+    """The baseline's rows at the points that the recipes still run: what a recipe dropped is no gap in its sweep."""
+    points = {(point.recipe, point.concurrency) for point in budget.points(bump) if point.kind == "throughput"}
+    return [row for row in rows if row.metric == "eval" or not points or (row.point.recipe, row.point.concurrency) in points
+            or not row.point.recipe]
 
 
 def costs(bump: Bump, rows: Sequence[Row]) -> Mapping[Cell, float]:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 
-from bot.cli import stage
+from bot.cli import rehearsal, stage
+from bot.model.result import Baseline
 from bot.strict import parse
 from tests.cli import worlds
 from tests.cli.conftest import STORY, Kept
 from tests.cli.shell import ROOT, Done, bumpbot, on_terminal
+from tests.fakes import facts
 
 SCENARIOS = ROOT / "bot" / "rehearse" / "scenarios"
 SEED = SCENARIOS / "kimi-k3-gb200"
@@ -82,6 +85,22 @@ class TestWhatItShows:
         assert done.code == 1
         assert "no run was started" in done.out and "The bot wrote nothing." in done.out
         assert "the scenario expects outcome failed" in done.out.splitlines()[-1]
+
+
+class TestFindings:
+    """They were empty here where `plan` told of the same facts."""
+
+    def test_are_the_plans_in_the_shape_of_a_finding(self) -> None:
+        plan = facts.subject().plan
+        made = Baseline(date="2026-08-21", image="old", run=7, attempt=1, head=None, pull=None, fingerprint="f", rows=(),
+                        notes=("points-gone:96",))
+        (gap,) = rehearsal.found(facts.bump("proposal", plan=replace(plan, baseline=made)))
+        assert (gap.check, gap.class_, gap.action, gap.evidence) == ("roster", "baseline-gap", "ask", "points-gone:96")
+        (gap,) = rehearsal.found(facts.bump("proposal", plan=replace(plan, missing_baseline="folder-empty:basslines")))
+        assert gap.evidence == "folder-empty:basslines"
+
+    def test_are_none_where_no_bump_was_begun(self) -> None:
+        assert rehearsal.found(None) == ()
 
 
 class TestOnATerminal:

@@ -119,6 +119,14 @@ class TestCompare:
         told = bumpbot("compare", tmp_path / "new.json", "--baseline", tmp_path / "old.json", "--format", "json").json
         assert {found["point"]["recipe"] for found in told["findings"] if found["point"]} == {None}
 
+    def test_a_metric_that_nobody_knows_is_named_and_leaves_nothing_good(self, tmp_path: Path) -> None:
+        known = json.loads(rows(tmp_path / "known.json").read_text())
+        odd = [{**row, "metric": "time_to_token", "stat": None} for row in known]
+        (tmp_path / "odd.json").write_text(json.dumps([row for row in odd if row == next(
+            one for one in odd if one["point"] == row["point"])]))
+        done = bumpbot("compare", tmp_path / "odd.json", "--baseline", tmp_path / "odd.json", "--format", "json")
+        assert done.code == 1 and done.line.endswith("no such metric is known: time_to_token")
+
     def test_nothing_measured_is_inconclusive(self, tmp_path: Path) -> None:
         (tmp_path / "none.json").write_text("[]")
         done = bumpbot("compare", tmp_path / "none.json", "--baseline", rows(tmp_path / "old.json"), "--format", "json")

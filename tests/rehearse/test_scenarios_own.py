@@ -19,7 +19,8 @@ from bot.rehearse import scenario, sharing
 from bot.rehearse.clock import VirtualClock
 from bot.rehearse.scenario import Scenario
 from bot.results import collect
-from bot.verdict.compare import compare, saturation
+from bot.verdict.compare import compare
+from bot.verdict.curves import saturation
 from tests.fakes import asked
 from tests.rehearse import make_own_scenarios
 from tests.rehearse.make_own_scenarios import SCENARIOS, STORIES

@@ -311,7 +311,7 @@ def catalogue() -> dict[str, Record]:
                                                     replace(line, withheld={}, done={}, steps=0, trouble="the head moved | again")))
     made["a wake without bumps"] = Summary(mode="act", lines=())
     made["a wake that refused"] = Summary(mode="act", lines=(), refusal="no recipe is called x: did you mean y?")
-    made["last words without a baseline"] = replace(final(Outcome.UNCERTAIN, Cause.VERDICT, proven=False, why=None), lacking=LACKING)
+    made["last words, without a baseline"] = replace(final(Outcome.UNCERTAIN, Cause.VERDICT, proven=False, why=None), lacking=LACKING)
     made["last words with a successor"] = replace(final(Outcome.SUPERSEDED, Cause.NONE, proven=False, why=MOVED), successor=PINNED)
     made["last words of a bump without runs"] = final(Outcome.SUPERSEDED, Cause.PERSON, proven=False, why=None, runs=())
     made |= {f"cleaning up, {outcome.value}": Finishing(outcome=outcome, runs=(34461599480, 34473834826)) for outcome in Outcome}

@@ -212,7 +212,7 @@ EXAMPLES: dict[str, tuple[str, bytes]] = {
     "inferencex-run-stats": ("run-stats/run_stats.json", encoded({"gb200-nv": {"n_success": 9, "total": 10}})),
     "lm-eval-results": ("eval_rf_conc8_n1/results_2026.json", json.dumps(lm_results(1.0, 1), indent=2).encode()),
     "lm-eval-samples": ("eval_rf_conc8_n1/samples_gsm8k_2026-09-10T11.jsonl", jsonl([sample(0, "so 7\n#### 7", True)])),
-    "aiperf-records": ("agentic_rf_conc1_n0/aiperf_artifacts/profile_export.jsonl", jsonl([request(0)])),
+    "aiperf-records": ("agentic_rf_conc3_n0/aiperf_artifacts/profile_export.jsonl", jsonl([request(0)])),
     "aiperf-summary": ("run/profile_export_aiperf.json", json.dumps(summary(), indent=2).encode()),
     "aiperf-runs": ("more/aggregate/profile_export_aiperf_aggregate.json", json.dumps(repeats(), indent=2).encode()),
     "aiperf-server-metrics": ("agentic_rf_conc2_n0/server_metrics_export.json", json.dumps(server(), indent=2).encode()),

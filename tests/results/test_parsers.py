@@ -122,8 +122,9 @@ class TestTheRequestExport:
         assert (counted.total, counted.profiled, counted.invalid) == (2, 1, 0)
 
     def test_outweighs_what_the_row_can_prove(self) -> None:
-        made = {"records_total": 2, "records_profiled": 1, "records_warmup_dropped": 0, "records_error_dropped": 0}
-        files = [("b_conc1_/r.json", agentic(request_accounting=made)), (self.NAME, jsonl([request(0), request(1, error="E")]))]
+        made = {"records_total": 9, "records_profiled": 1, "records_warmup_dropped": 1, "records_error_dropped": 1}
+        row = agentic(request_accounting=made, num_requests_successful=1)
+        files = [("b_conc1_/r.json", row), (self.NAME, jsonl([request(0), request(1, error="E")]))]
         for order in (files, files[::-1]):
             (counted,) = collect([(name, stream(data)) for name, data in order], recipe="r").accounting
             assert (counted.profiling_invalid, counted.conversations) == (1, 1)

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from bot.errors import BadInput
 from bot.model.result import Cell, Row
-from bot.verdict.compare import compare, saturation
+from bot.verdict.compare import compare
+from bot.verdict.curves import saturation
 from bot.verdict.judge import Noise
 from bot.verdict.report import exit_code, report
 from bot.verdict.words import known, word, worst

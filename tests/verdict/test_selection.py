@@ -57,6 +57,28 @@ class TestTheFirstHundred:
                 assert found.delta == pytest.approx(found.new - found.baseline)
 
 
+class TestAHundredOfNobodyKnowsWhich:
+    @pytest.mark.parametrize("right, verdict", [(93, "neutral"), (92, "regressed")])
+    def test_are_worse_where_a_first_sample_would_be_an_alarm(self, right, verdict) -> None:
+        told = compare([*curve(), score(16, right, 100)], [*curve(), *PUBLISHED_SCORES], metrics=METRICS)
+        assert told.verdict == verdict and "eval-not-comparable:gsm8k:1319:100" in told.reasons
+
+
+class TestAnEvalLeftOpen:
+    @pytest.mark.parametrize("correct, n, runs", [(98, 100, 1), (1262, 1319, None)])
+    def test_says_how_many_more_questions_would_decide(self, correct, n, runs) -> None:
+        told = compare([score(16, correct, n)], [score(16, round(1283 / 1319 * n), n)] if n < 1319 else PUBLISHED_SCORES, metrics=METRICS)
+        (again,) = told.rerun
+        assert told.verdict == "inconclusive" and (again.why, again.point.concurrency, again.runs) == ("questions:eval", 16, runs)
+
+    def test_is_not_asked_again_while_a_suspicion_is(self) -> None:
+        told = compare([*curve(0.7), score(16, 1262)], [*curve(), *PUBLISHED_SCORES], metrics=METRICS)
+        assert told.rerun and not [one for one in told.rerun if "questions" in one.why]
+
+    def test_that_is_settled_asks_for_nothing(self) -> None:
+        assert compare([score(16, 1283)], PUBLISHED_SCORES, metrics=METRICS).rerun == ()
+
+
 class TestAnEvalThatIsGone:
     def test_altogether_is_said(self) -> None:
         """Taking the bad eval away left a good verdict and no word of it."""

@@ -8,7 +8,7 @@ from math import fsum
 from bot import budget
 from bot.baseline import medians
 from bot.decide.control import controls
-from bot.decide.report.parts import COLUMNS, Where, behind, lacking, ordered, result, scores, spent, state, values
+from bot.decide.report.parts import COLUMNS, Where, behind, ordered, passed_over, result, scores, spent, state, values
 from bot.decide.runs import repeats, smokes, steps
 from bot.model.bump import Bump, Ended
 from bot.model.lines import AbsentLine, AttemptLine, BaselineBlock, Cell, Line, Table
@@ -119,5 +119,5 @@ def _word(bump: Bump, number: int | None, run: Run | None) -> str:
 
 def _old(baseline: Baseline, old: dict[tuple[Where, str], float], point: Where, metric: str) -> Cell:
     value = old.get((point, metric))
-    why = None if value is not None else lacking(baseline, point, metric) or "not-published"
+    why = None if value is not None else passed_over(baseline, point, metric) or "not-published"
     return Cell(metric=metric, old=value, missing=why)

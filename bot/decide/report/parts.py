@@ -227,8 +227,8 @@ def _whose(bump: Bump) -> Callable[[str], str]:
 def _cell(metric: str, point: Where, old: dict[tuple[Where, str], float], new: dict[tuple[Where, str], float],
           baseline: Baseline | None = None) -> Cell:
     before, after = old.get((point, metric)), new.get((point, metric))
-    missing = (lacking(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
-    return Cell(metric=metric, old=before, new=after, missing=missing)
+    why = (passed_over(baseline, point, metric) or "no-baseline") if before is None else "not-measured" if after is None else None
+    return Cell(metric=metric, old=before, new=after, missing=why)
 
 
 def behind(baseline: Baseline) -> int:
@@ -236,7 +236,7 @@ def behind(baseline: Baseline) -> int:
     return len({row.run for row in baseline.rows if row.metric != "eval" and row.run is not None})
 
 
-def lacking(baseline: Baseline | None, point: Where, metric: str) -> str | None:
+def passed_over(baseline: Baseline | None, point: Where, metric: str) -> str | None:
     """Why a frozen baseline has no value there, where its notes tell: it was published, and cannot have been measured."""
     at = f":{point[1]}:{metric}"
     return "value-refused" if baseline and any(note.startswith("value-") and note.endswith(at) for note in baseline.notes) else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from bot.errors import BadInput
-from bot.model.result import Row
+from bot.model.result import Accounting, Row
 from bot.results import places
 from bot.results.parsed import GENERATOR, GUEST, REQUESTS
 from bot.results.together.repeats import File
@@ -25,6 +25,9 @@ def reconciled(files: Sequence[File]) -> list[File]:
     BadInput says which value does not agree: one of the two is of another run, or was cut short.
     """
     exports = [file for file in files if file.made.rank == REQUESTS]
+    for file in files if exports else ():
+        if file.made.rank == GUEST:
+            _counted(file, exports)
     for export in exports:
         for file in files:
             if file.made.rank == GENERATOR and places.folder(file.name) == places.folder(export.name):
@@ -44,6 +47,35 @@ def _flagged(file: File, exports: Sequence[File]) -> File:
 
     rows = tuple(structs.replace(row, flags=flags(row)) for row in file.made.rows)
     return file._replace(made=structs.replace(file.made, rows=rows))
+
+
+def _counted(file: File, exports: Sequence[File]) -> None:
+    """Refuses a guest's count that the exports at its concurrency cannot give, of one of them or of all: nine requests of an
+    export had failed, and the row that said "none of 237" was believed.
+
+    Where a row tells warm-up and errors together, its failed requests are what it proves and may be fewer than there were.
+    """
+    for one in file.made.accounting:
+        told = _at(exports, one.concurrency)
+        failed = sum(each.profiling_invalid for each in told)
+        if told and (one.profiling_invalid > failed or one.invalid == 0 < min(each.invalid for each in told)):
+            raise _otherwise(file.name, one.concurrency, "measured requests failed", one.profiling_invalid, failed, exports)
+    for row in file.made.rows:
+        told = _at(exports, row.point.concurrency) if row.metric == "profiled_requests" else []
+        least, most = min((each.profiled for each in told), default=0), sum(each.total - each.invalid for each in told)
+        if told and not least <= row.value <= most:
+            raise _otherwise(file.name, row.point.concurrency, "requests went well", int(row.value),
+                             sum(each.profiled for each in told), exports)
+
+
+def _at(exports: Sequence[File], concurrency: int) -> list[Accounting]:
+    return [each for export in exports for each in export.made.accounting if each.concurrency == concurrency]
+
+
+def _otherwise(name: str, concurrency: int, what: str, said: int, has: int, exports: Sequence[File]) -> BadInput:
+    export = next(export.name for export in exports if _at([export], concurrency))
+    return BadInput(f"{said} {what} at concurrency {concurrency}, but {export} has {has}",
+                    "one of them is of another run or was cut; give the files of one attempt", file=name)
 
 
 def _agree(rows: Sequence[Row], name: str, theirs: Sequence[Row], summary: str) -> None:
