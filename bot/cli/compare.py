@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import typer
 from msgspec import Struct, structs
@@ -14,9 +14,11 @@ from bot.adapters.processes import Processes
 from bot.cli.output import as_json, note, table, working
 from bot.cli.results import streams
 from bot.cli.wiring import knowledge
+from bot.diagnose.logs import Opened
 from bot.errors import BadInput
 from bot.model.result import Accounting, Cell, Finding, Reported, Rerun, Row, Samples, Verdict
 from bot.results import Collected, Metrics, collect
+from bot.results.aiperf.requests import bare
 from bot.results.lines import Line, renamed
 from bot.results.parsed import UNKNOWN
 from bot.results.together import named
@@ -67,9 +69,9 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
     """What each argument holds, by itself: two runs of one point must not contradict each other as one attempt would.
     Files that hold no result are named."""
     found = [_collected(path, metrics) for path in paths]
-    return Read(rows=tuple(row for one in found for row in one.rows),
+    return Read(rows=tuple(row for one in found for row in (*one.rows, *one.scores)),
                 accounting=total(counted for one in found for counted in one.accounting),
-                samples=tuple(answers for one in found for answers in one.samples),
+                samples=tuple(answers for one in found for answers in (*one.samples, *one.answers)),
                 reported=tuple(told for one in found for told in one.reported),
                 lines=tuple(line for one in found for line in one.lines),
                 unplaced=total(counted for one in found for counted in one.unplaced))
@@ -84,11 +86,29 @@ def together(sides: Sequence[Read]) -> list[Read]:
     names = renamed(lines, sorted(told - {line.name for line in lines} - {""}))
     only = {names.get(name, name) for name in told} - {""}
     mine, old, again = (_renamed(side, names, next(iter(only)) if len(only) == 1 else "") for side in sides)
+    mine, old, again = _at_one_load(mine, old), _at_one_load(old, mine), _at_one_load(again, old)
     if mine.unplaced:
         whole = [structs.replace(one, concurrency=UNKNOWN) for one in old.accounting]
         mine = structs.replace(mine, accounting=(*mine.accounting, *mine.unplaced))
         old = structs.replace(old, accounting=(*old.accounting, *total(whole)))
     return [mine, old, again]
+
+
+def _at_one_load(side: Read, other: Read) -> Read:
+    """Scores that tell no load at the only one that the other side asked the same eval at."""
+    loads: dict[str | None, set[int]] = {}
+    for row in other.rows:
+        if row.metric == "eval":
+            loads.setdefault(row.task, set()).add(row.point.concurrency)
+
+    def load(told: int, task: str | None) -> int:
+        found = loads.get(task, set()) - {UNKNOWN}
+        return next(iter(found)) if told == UNKNOWN and len(found) == 1 else told
+
+    replace = structs.replace
+    return replace(side, rows=tuple(
+        replace(row, point=replace(row.point, concurrency=load(row.point.concurrency, row.task))) for row in side.rows),
+        samples=tuple(replace(one, concurrency=load(one.concurrency, one.task)) for one in side.samples))
 
 
 def _renamed(side: Read, names: dict[str, str], only: str) -> Read:
@@ -99,22 +119,44 @@ def _renamed(side: Read, names: dict[str, str], only: str) -> Read:
 
 
 def _collected(path: Path, metrics: Metrics) -> Collected:
-    found = collect(streams([path]), recipe="", metrics=metrics, spread=Processes())
+    try:
+        found = collect(_files(path), recipe="", metrics=metrics, spread=Processes())
+    except BadInput as error:
+        raise _in_full(error, path) from None
     for skip in found.skipped:
         if skip.why == "nothing-measured":
-            note(f"note: {skip.name}: nothing was measured, {skip.detail}")
-    wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD), None)
-    if wrong and path.is_file() and not _empty(path):
+            note(f"note: {path.parent / skip.name}: nothing was measured, {skip.detail}")
+    wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD and skip.detail != "eval"), None)
+    held = found.rows or found.scores or found.answers or found.accounting or found.unplaced or _empty(path)
+    if wrong and path.is_file() and not held:
         raise BadInput(*wrong, file=str(path))
-    unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency"]
+    unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency" and skip.detail != "eval"]
     if unplaced:
         more = f" and {len(unplaced) - 1} more" if len(unplaced) > 1 else ""
-        note(f"note: {unplaced[0]}{more}: the concurrency is nowhere told, left out")
-    if not (found.rows or found.accounting or found.unplaced or _empty(path)):
+        note(f"note: {path.parent / unplaced[0]}{more}: the concurrency is nowhere told, left out")
+    if not held:
         raise BadInput("no result in it", "give rows, or the artifacts of a job", file=str(path))
     if _empty(path):
         note(f"note: {path} holds no result")
     return found
+
+
+def _files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
+    """The files of an argument: an archive that is named is opened, and in a folder each zip, which is how GitHub gives an
+    artifact. Other archives in a folder are logs."""
+    for name, stream in streams([path]):
+        if path.is_file() or name.lower().endswith(".zip"):
+            yield from Opened([(name, stream)], everything=True)
+        else:
+            yield name, stream
+
+
+def _in_full(error: BadInput, path: Path) -> BadInput:
+    """The fault with the file's whole path: `agg_bmk.json` is the name of one on either side."""
+    if not error.file or error.file.startswith(str(path)):
+        return error
+    where = str(path.parent / error.file)
+    return BadInput(bare(error), error.hint, file=where, line=error.line, key=error.key)
 
 
 def _unknown(rows: Iterable[Row], metrics: Metrics) -> None:

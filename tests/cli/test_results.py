@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import ROOT, bumpbot
-from tests.results.made import fixed, jsonl, request
+from tests.results.made import encoded, fixed, jsonl, lm_results, request
 from tests.results.made_tools import vllm_run
 
 RUN = ROOT / "bot" / "rehearse" / "scenarios" / "kimi-k3-gb200" / "artifacts" / "34446587513"
@@ -165,6 +165,43 @@ class TestCompare:
                      (old, "--baseline", old, "--repeat", tmp_path / "empty")):
             done = bumpbot("compare", *argv)
             assert (done.code, done.out) == (1, "") and "empty: no result in it" in done.line
+
+    def test_a_fault_is_told_with_the_whole_path(self, tmp_path: Path) -> None:
+        for side in ("new", "old"):
+            (tmp_path / side / "in").mkdir(parents=True)
+            (tmp_path / side / "in" / "agg_bmk.json").write_text(json.dumps([fixed(4)]) if side == "new" else "[{")
+        done = bumpbot("compare", tmp_path / "new" / "in", "--baseline", tmp_path / "old" / "in")
+        assert (done.code, done.out) == (1, "") and f"{tmp_path}/old/in/agg_bmk.json:1: not JSON" in done.line
+
+    def test_an_artifact_as_github_gives_it_is_opened(self, tmp_path: Path) -> None:
+        (tmp_path / "old.json").write_text(json.dumps([fixed(conc) for conc in (4, 8, 16)]))
+        (tmp_path / "folder").mkdir()
+        for where in ("a.zip", "folder/a.zip"):
+            with zipfile.ZipFile(tmp_path / where, "w") as archive:
+                archive.writestr("results/agg_bmk.json", (tmp_path / "old.json").read_text())
+                archive.writestr("logs/server.log", "all is well")
+        for new in ("a.zip", "folder"):
+            told = bumpbot("compare", tmp_path / new, "--baseline", tmp_path / "old.json", "--format", "json")
+            assert (told.code, told.json["verdict"]) == (0, "neutral")
+        (tmp_path / "cut.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:90])
+        done = bumpbot("compare", tmp_path / "cut.zip", "--baseline", tmp_path / "old.json")
+        assert (done.code, done.out) == (1, "") and "cut.zip: not a whole archive" in done.line
+
+    def test_an_eval_needs_no_concurrency(self, tmp_path: Path) -> None:
+        def results(name: str, strict: float) -> Path:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "results_x.json").write_bytes(encoded(lm_results(strict, n=1000)))
+            return tmp_path / name
+
+        old, told_load = results("old", 0.95), results("eval_conc16", 0.95)
+        for new, strict, verdict in (("good", 0.95, "neutral"), ("bad", 0.60, "regressed")):
+            made = results(new, strict)
+            for one in (made, made / "results_x.json"):
+                for base in (old, told_load):
+                    told = bumpbot("compare", one, "--baseline", base, "--format", "json").json
+                    assert [found["finding"] for found in told["findings"] if found["stat"] == "strict"] == [verdict]
+                    at = {found["point"]["concurrency"] for found in told["findings"] if found["point"]}
+                    assert at == {None if base == old else 16}
 
     def test_a_pipe_is_refused_at_once(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")

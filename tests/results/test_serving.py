@@ -133,3 +133,10 @@ class TestARunOfWhichAllFailed:
         told = collect([("a.json", stream(encoded(vllm_run(completed=0, failed=100, duration=0.0))))], recipe="r")
         assert told.rows == () and [(one.profiled, one.profiling_invalid) for one in told.accounting] == [(0, 100)]
         assert [skip.why for skip in told.skipped] == ["nothing-measured"]
+
+
+class TestRunsThatWereAppended:
+    @pytest.mark.parametrize("name", ["r.json", "r.jsonl"])
+    def test_are_read_line_by_line_under_any_name(self, name) -> None:
+        told = collect([(name, stream(jsonl([vllm_run(1), vllm_run(4)])))], recipe="r")
+        assert {row.point.concurrency for row in told.rows} == {1, 4}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
@@ -30,5 +31,17 @@ def _runs(stream: BinaryIO, name: str) -> Iterator[tuple[Place, Mapping[str, Any
         for line, run in records(stream, name, most=MAX_DOCUMENT):
             yield Place(file=name, line=line), run
         return
-    for key, run in elements(document(stream, name)):
+    data = stream.read(MAX_DOCUMENT + 1)  # one byte over the limit, which `document` refuses
+    whole = io.BytesIO(data)
+    if _appended(data) and len(data) <= MAX_DOCUMENT:
+        for line, run in records(whole, name, most=MAX_DOCUMENT):
+            yield Place(file=name, line=line), run
+        return
+    for key, run in elements(document(whole, name)):
         yield Place(file=name, key=key), mapping(run, name, key)
+
+
+def _appended(data: bytes) -> bool:
+    """Whether runs stand line by line, as `--append-result` writes them under whatever name: a whole object, then more."""
+    first, _, rest = data.strip().partition(b"\n")
+    return first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")

@@ -33,7 +33,8 @@ class Skipped(Struct, frozen=True, kw_only=True):
 
 class Collected(Struct, frozen=True, kw_only=True):
     """All that the files say, in an order that does not depend on theirs. `unplaced` are the requests of runs of which all
-    failed and of which nothing tells the concurrency: their generator wrote no summary."""
+    failed and of which nothing tells the concurrency: their generator wrote no summary. `scores` and `answers` are of evals of
+    which nothing tells it either: an eval has its score at any load."""
 
     rows: tuple[Row, ...] = ()
     accounting: tuple[Accounting, ...] = ()
@@ -42,6 +43,8 @@ class Collected(Struct, frozen=True, kw_only=True):
     reliability: tuple[Reliability, ...] = ()
     lines: tuple[Line, ...] = ()
     unplaced: tuple[Accounting, ...] = ()
+    scores: tuple[Row, ...] = ()
+    answers: tuple[Samples, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -49,18 +52,21 @@ def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Seq
     """Everything together, of one recipe or of the lines that the files tell. BadInput where two files contradict each other."""
     passed, files = list(skipped), []
     unplaced: list[Accounting] = []
+    loose: list[File] = []
     for name, made in sorted(read, key=lambda pair: pair[0]):
         conc = places.resolve(name, beside)
         why = made.nothing or _unanswered(made) or ("no-concurrency" if conc is None and _unplaced(made) else "")
         if why:
-            passed.append(Skipped(name=name, why=why, detail=_failures(made)))
+            passed.append(Skipped(name=name, why=why, detail="eval" if _eval(made) else _failures(made)))
         if conc is None and _unplaced(made):
             unplaced += made.accounting if why == "nothing-measured" else ()
+            loose += [File(name, made)] if _eval(made) else []
             made = structs.replace(Parsed(), reported=made.reported)
         files.append(File(name, _at(made, conc)))
     files = reconciled(marked(named(files, recipe)))
-    rows = _rows(counting(files))
+    rows, scores = _rows(counting(files)), _rows(loose)
     _agree(rows, files, beside)
+    _agree(scores, loose, beside)
     return Collected(
         rows=tuple(sorted((row for row, _ in rows.values()), key=row_order)),
         accounting=_accounting(files),
@@ -69,7 +75,8 @@ def join(read: Sequence[tuple[str, Parsed]], beside: places.Beside, skipped: Seq
                               key=lambda told: (told.concurrency, told.file, told.line or 0, told.kind, told.value))),
         reliability=_reliability(files),
         lines=tuple(sorted({line for file in files for line in file.made.lines}, key=repr)),
-        unplaced=total(unplaced),
+        unplaced=total(unplaced), scores=tuple(sorted((row for row, _ in scores.values()), key=row_order)),
+        answers=_samples(loose),
         skipped=tuple(sorted(passed, key=lambda entry: entry.name)),
     )
 
@@ -84,6 +91,11 @@ def row_order(row: Row) -> tuple[Any, ...]:
 def _unanswered(made: Parsed) -> Literal["", "nothing-measured"]:
     """A request export in which no request counts: the server was down, and the generator wrote no summary."""
     return "nothing-measured" if made.accounting and not made.rows and not any(one.profiled for one in made.accounting) else ""
+
+
+def _eval(made: Parsed) -> bool:
+    """Whether this is of an eval and nothing else."""
+    return bool(made.rows or made.samples) and not made.accounting and all(row.metric == "eval" for row in made.rows)
 
 
 def _failures(made: Parsed) -> str:
@@ -137,7 +149,7 @@ def _agree(rows: dict[tuple[Any, ...], tuple[Row, str]], files: Sequence[File], 
     scores = {(row.point.concurrency, row.task, row.stat): (row, name) for row, name in rows.values() if row.metric == "eval"}
     for name, made, _ in files:
         for tally in made.tallies:
-            row, other = scores.get((places.resolve(name, beside), tally.task, tally.stat), (None, ""))
+            row, other = scores.get((places.resolve(name, beside) or UNKNOWN, tally.task, tally.stat), (None, ""))
             if row is None:
                 continue
             if row.n is not None and row.n != tally.n:
