@@ -61,7 +61,7 @@ def line(row: Mapping[str, Any]) -> Line:
     published = key is None and "hardware" in row
     spec = row.get("spec_decoding", row.get("spec_method"))
     offload = row.get("kv_offloading", row.get("offload_mode"))
-    backend = row.get("kv_offload_backend")
+    backend = row.get("kv_offload_backend", "") or "none" if "kv_offload_backend" in row else None
     backend = backend.get("name") if isinstance(backend, dict) else backend
     return Line(
         model=_of(model, row.get("model") if published else key), served=None if published else _of(served, row.get("model")),

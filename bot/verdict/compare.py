@@ -53,7 +53,7 @@ def compare(
     curves = [performance(*part, metrics, noise or {}, outside) for part in _recipes(latest, old, second)]
     judged = [each for curve in curves for each in curve.judged]
     lost = [gone for curve in curves for gone in curve.lost]
-    broken = errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting, latest)
+    broken = errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting, (*latest, *old))
     unseen = any(curve.unseen for curve in curves)
     verdict = _join(judged, (*scored, *cut, *broken), failed=failed, unseen=unseen or any(curve.open for curve in curves))
     told_of = [structs.replace(found, void=failed, stat=each.stat) for each in judged for found in each.findings]

@@ -158,6 +158,12 @@ class TestCompare:
             assert found["new"] == failed / 41
             assert found["point"]["concurrency"] == (None if where == "run" and failed == 41 else 4)
 
+    def test_a_benchmark_of_which_all_failed_is_regressed(self, tmp_path: Path) -> None:
+        for name, told in (("new", {"completed": 0, "failed": 100}), ("old", {"failed": 0})):
+            (tmp_path / f"{name}.jsonl").write_bytes(jsonl([vllm_run(conc, **told) for conc in (1, 4, 16)]))
+        told = bumpbot("compare", tmp_path / "new.jsonl", "--baseline", tmp_path / "old.jsonl", "--format", "json").json
+        assert told["verdict"] == "regressed" and {found["metric"] for found in told["findings"]} == {"invalid_requests"}
+
     def test_what_holds_nothing_is_one_line_and_no_verdict(self, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
         old = rows(tmp_path / "old.json")

@@ -31,6 +31,9 @@ class TestALine:
         if "kv_offloading" not in other:
             assert not line({**made(**B200), **other}).fits(line(made(**B200)))
 
+    def test_that_names_no_backend_is_not_one_that_does(self) -> None:
+        assert not line({**B200, "kv_offload_backend": None}).fits(line({**B200, "kv_offload_backend": {"name": "mooncake"}}))
+
     def test_of_an_eval_is_another_with_another_model(self) -> None:
         assert line(eval_row()).name != line(eval_row(model_prefix="glm5")).name
 
