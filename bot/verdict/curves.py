@@ -54,7 +54,7 @@ def performance(
         metric, stat, found, stand_in = choose(group, *sides)
         mine, theirs = (_held(side, group) for side in sides[:2])
         paired = {pair.point for pair in found}
-        gone = [cell for cell in theirs if counterpart(cell, paired) is None and cell not in saturated and _runs(cell, ran)]
+        gone = [cell for cell in _lacking(theirs, paired, sides, group) if cell not in saturated and _runs(cell, ran)]
         open_ = open_ or bool(gone)
         here = {cell for cell, sound in mine.items() if sound}
         lost += [(cell, (metric or group[0]).id) for cell in gone if counterpart(cell, here) is None]
@@ -68,10 +68,28 @@ def performance(
         judged.append(judge(metric, stat, found, points, noise.get(metric.id), (*reasons, *([stand_in] if stand_in else []))))
     missing = _missing(new, old, covered, metrics, blind=not judged)
     if not judged:
-        given = any(row.metric != "eval" and (row.metric not in metrics or metrics[row.metric].sign) for row in (new or old))
+        given = any(row.metric != "eval" and (row.metric not in metrics or metrics[row.metric].sign) for row in (*new, *old))
         return Curves(reasons=tuple(missing), unseen=given, lost=tuple(lost))
-    told = [f"partial-sweep:c{conc}" for conc in sorted({cell.concurrency for cell in parts if counterpart(cell, covered)})]
+    half = {cell.concurrency for cell in parts if counterpart(cell, covered) is not None}
+    told = [f"partial-sweep:c{conc}" for conc in sorted(half)]
     return Curves(judged=tuple(judged), reasons=(*halved, *missing, *told), open=open_, lost=tuple(lost))
+
+
+def _lacking(theirs: Iterable[Cell], paired: set[Cell], sides: Sequence[Index], group: Sequence[Metric]) -> list[Cell]:
+    nothing = _nothing(*sides[:2], group)
+    return [cell for cell in theirs if counterpart(cell, paired) is None or cell in nothing]
+
+
+def _nothing(new: Index, old: Index, group: Sequence[Metric]) -> set[Cell]:
+    """Baseline points of which the new run has a value of nothing where the baseline has one, of the same metric: another
+    metric of the group stands in for one that is not told, and for none that says that nothing came."""
+    made: set[Cell] = set()
+    for key, points in new.items():
+        theirs = old.get(key, {}) if any(metric.id == key[0] for metric in group) else {}
+        for point, rows in points.items():
+            found = counterpart(point, theirs) if all(row.value == 0 for row in rows) else None
+            made |= {found} if found is not None and any(row.value > 0 for row in theirs[found]) else set()
+    return made
 
 
 def _runs(cell: Cell, ran: Iterable[Cell]) -> bool:
@@ -133,4 +151,4 @@ def _missing(new: Sequence[Row], old: Sequence[Row], covered: set[Cell], metrics
     if blind and mine and {cell.concurrency for cell in mine} & {cell.concurrency for cell in theirs}:
         return ["workload-mismatch"]
     lacking = [cell for cell in theirs if counterpart(cell, covered) is None] + [cell for cell in mine - covered]
-    return [f"partial-sweep:c{conc}" for conc in sorted({cell.concurrency for cell in lacking})] if mine or not new else []
+    return [f"partial-sweep:c{conc}" for conc in sorted({cell.concurrency for cell in lacking})]

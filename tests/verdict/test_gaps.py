@@ -40,6 +40,18 @@ class TestAFigureOfNothing:
         assert told.verdict == "inconclusive" and exit_code(told) == 1 and f"partial-sweep:{primary}" in told.reasons
         assert {(one.point.concurrency, one.why) for one in told.rerun} == {(conc, f"partial-sweep:{metric}") for conc in ALL}
 
+    def test_is_not_made_up_for_by_a_figure_that_would_stand_in(self) -> None:
+        def beside(rows: list[Row]) -> list[Row]:
+            return [*rows, *(structs.replace(one, metric="output_tput_per_gpu") for one in curve() if one.metric == "tput_per_gpu")]
+
+        for concs in (ALL, (16,)):
+            told = verdict(beside(nothing(curve(), "tput_per_gpu", *concs)), beside(curve()))
+            assert told.verdict == "inconclusive" and any(reason.startswith("partial-sweep") for reason in told.reasons)
+
+    def test_of_no_performance_at_all_beside_a_good_eval_is_not_good(self) -> None:
+        told = verdict([score(4, 1283)], [*curve(), score(4, 1283)])
+        assert told.verdict == "inconclusive" and "partial-sweep:c16" in told.reasons
+
     def test_at_one_point_leaves_it_open_and_names_the_point(self) -> None:
         told = verdict(nothing(curve(), "tput_per_gpu", 16))
         assert told.verdict == "inconclusive" and "partial-sweep:c16" in told.reasons and "partial-sweep:c8" not in told.reasons
