@@ -79,8 +79,8 @@ def read(paths: Sequence[Path], metrics: Metrics) -> Read:
 
 def together(sides: Sequence[Read]) -> list[Read]:
     """New, baseline and repeat under one name for each line, however much of it each tells; a side that names nothing is of the
-    only line or recipe that the others name. Requests that all failed, at a load that nothing tells, stand beside all of the
-    baseline's: with a server down nearly all fail, and all of them must not look better."""
+    only line or recipe that the others name. Requests that all failed, at a load that nothing tells, stand beside the baseline's
+    of that kind, or else beside all of its own: with a server down nearly all fail, and all of them must not look better."""
     lines = {line for side in sides for line in side.lines}
     told = {row.point.recipe for side in sides for row in side.rows}
     names = renamed(lines, sorted(told - {line.name for line in lines} - {""}))
@@ -88,7 +88,7 @@ def together(sides: Sequence[Read]) -> list[Read]:
     mine, old, again = (_renamed(side, names, next(iter(only)) if len(only) == 1 else "") for side in sides)
     mine, old, again = _at_one_load(mine, old), _at_one_load(old, mine), _at_one_load(again, old)
     if mine.unplaced:
-        whole = [structs.replace(one, concurrency=UNKNOWN) for one in old.accounting]
+        whole = [structs.replace(one, concurrency=UNKNOWN) for one in old.unplaced or old.accounting]
         mine = structs.replace(mine, accounting=(*mine.accounting, *mine.unplaced))
         old = structs.replace(old, accounting=(*old.accounting, *total(whole)))
     return [mine, old, again]

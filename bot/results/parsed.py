@@ -52,12 +52,14 @@ class Context(Struct, frozen=True, kw_only=True):
 
 
 class Tally(Struct, frozen=True, kw_only=True):
-    """What the answers of a file say of one score: `share` is their mean under the filter that a row calls `stat`."""
+    """What the answers of a file say of one score: `share` is their mean under the filter that a row calls `stat`; `row` the
+    score itself, for where no other file tells it."""
 
     task: str
     stat: str
     n: int
     share: float
+    row: Row
 
 
 class Parsed(Struct, frozen=True, kw_only=True):

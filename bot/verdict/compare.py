@@ -43,7 +43,7 @@ def compare(
     """
     latest, earlier = split(canonical(new, metrics))
     old = once(canonical(baseline, metrics), "the baseline")
-    second = once((*canonical(repeat, metrics), *earlier), "the repeat", latest)
+    second = _of_its_image(once((*canonical(repeat, metrics), *earlier), "the repeat", latest), latest)
     outside = known((*reasons, *_mixed(latest)))
     margin = metrics["eval"].margin or evals.MARGIN
     scored, not_comparable = evals.findings(latest, old, margin, samples, baseline_samples)
@@ -72,11 +72,25 @@ def _mixed(rows: Sequence[Row]) -> tuple[str, ...]:
     points: dict[str, set[Cell]] = {}
     for row in rows:
         if row.image and row.metric != "eval":
-            name = row.image.removeprefix("docker.io/")
-            alike = next((one for one in points if one.startswith(f"{name}@") or name.startswith(f"{one}@")), name)
-            points.setdefault(alike, set()).add(row.point)
+            points.setdefault(next((one for one in points if _alike(one, row.image)), row.image), set()).add(row.point)
     rare = min(points, key=lambda name: (len(points[name]), name), default="")
     return (f"image-not-proven:{rare}",) if len(points) > 1 else ()
+
+
+def _of_its_image(second: Sequence[Row], latest: Sequence[Row]) -> tuple[Row, ...]:
+    """Second measurements, those flagged that name another image than the first: they repeat nothing. Had the old image
+    answered a repeat as slowly, a loss that the room made would have been confirmed."""
+    ours = {row.image for row in latest if row.image}
+    return tuple(
+        structs.replace(row, flags=(*row.flags, f"image-not-proven:{row.image}"))
+        if ours and row.image and not any(_alike(row.image, one) for one in ours) else row for row in second
+    )  # fmt: skip
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two texts may name one image: a hub's name or a digest may be left out, Enroot writes `#`."""
+    a, b = (text.replace("#", "/", 1).removeprefix("docker.io/") for text in (one, other))
+    return a == b or a.startswith(f"{b}@") or b.startswith(f"{a}@")
 
 
 def _reasons(findings: Iterable[Finding]) -> list[str]:

@@ -98,6 +98,20 @@ class TestCompare:
         assert [line.split()[0] for line in again.splitlines()] == ["run", "c1", "c4", "c16", "c64"]
         assert all("suspect:" in line for line in again.splitlines()[1:])
 
+    def test_answers_without_their_scores_are_scored(self, tmp_path: Path) -> None:
+        def answers(name: str, right: int) -> Path:
+            told = [{"doc_id": n, "target": f"#### {n}", "resps": [[f"#### {n}"]], "filtered_resps": [str(n)], "filter": "strict-match",
+                     "metrics": ["exact_match"], "exact_match": float(n < right), "doc_hash": f"{n:064x}"} for n in range(40)]
+            file = tmp_path / name / "conc4_x" / "samples_gsm8k_2026-09-10T11.jsonl"
+            file.parent.mkdir(parents=True)
+            file.write_text("".join(json.dumps(one) + "\n" for one in told))
+            return tmp_path / name
+
+        done = bumpbot("compare", answers("new", 0), "--baseline", answers("old", 36), "--format", "json")
+        assert done.code == 1 and done.json["verdict"] == "regressed"
+        (found,) = [one for one in done.json["findings"] if one["metric"] == "eval"]
+        assert (found["new"], found["baseline"], found["n"], found["task"]) == (0.0, 0.9, 40, "gsm8k")
+
     def test_points_are_named_by_what_tells_them_apart(self, tmp_path: Path) -> None:
         other = json.loads(rows(tmp_path / "other.json").read_text())
         for row in other:

@@ -63,6 +63,13 @@ class TestAWholeCurve:
         told = verdict(curve(0.93), curve(), repeat=curve(0.93, (1, 2)))
         assert told.verdict == "inconclusive" and len(told.rerun) == 5
 
+    def test_is_not_confirmed_by_another_image(self) -> None:
+        new, again = curve(0.7, run=2, image="a/b:new"), curve(0.7, run=3, image="docker.io/a/b:new@sha256:0")
+        assert verdict(new, curve(), repeat=again).verdict == "regressed"
+        for other in ("a/b:old", "a/c:new"):
+            told = verdict(new, curve(), repeat=curve(0.7, run=3, image=other))
+            assert told.verdict == "inconclusive" and "not-confirmed" in told.reasons
+
     def test_takes_what_a_load_generator_repeats_on_one_server_for_one_run(self) -> None:
         def three(factor: float, run: int | None) -> list[Row]:
             return [structs.replace(row, repeat=number, run=run) for number in (1, 2, 3) for row in curve(factor)]

@@ -20,6 +20,7 @@ from bot.model.result import Samples
 from bot.results.lmeval.scores import stats
 from bot.results.parsed import UNKNOWN, Context, Parsed, Tally, any_of, has
 from bot.results.read import count, number, records, text
+from bot.results.shares import correct_of
 
 FORMAT = "lm-eval-samples"
 STRICT = "strict-match"
@@ -70,7 +71,8 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
     task = found["task"] if found else ""
     chosen = answers.get(STRICT) or answers[min(answers)]
     return Parsed(samples=(_count(chosen, task),),
-                  tallies=tuple(tally for filtered in sorted(answers) for tally in _tallies(answers[filtered], filtered, task)))
+                  tallies=tuple(tally for filtered in sorted(answers)
+                                for tally in _tallies(answers[filtered], filtered, task, context)))
 
 
 def _same_questions(answers: Mapping[str, Mapping[int, _Answer]], name: str) -> None:
@@ -112,11 +114,15 @@ def _apart(answers: Mapping[int, _Answer]) -> tuple[str, str]:
     return "".join(marks), "".join(prints)
 
 
-def _tallies(answers: Mapping[int, _Answer], filtered: str, task: str) -> list[Tally]:
+def _tallies(answers: Mapping[int, _Answer], filtered: str, task: str, context: Context) -> list[Tally]:
     named = set.intersection(*(set(answer.scores) for answer in answers.values()))
     means = {metric: sum(answer.scores[metric] for answer in answers.values()) / len(answers) for metric in named}
-    return [Tally(task=task, stat=stat, n=len(answers), share=means[metric])
-            for metric, stat in stats(sorted(named), filtered).items()]
+    n, made = len(answers), []
+    for metric, stat in stats(sorted(named), filtered).items():
+        row = context.row(context.cell(None), "eval", means[metric], "share", task=task, stat=stat, n=n,
+                          correct=correct_of(means[metric], n))
+        made.append(Tally(task=task, stat=stat, n=n, share=means[metric], row=row))
+    return made
 
 
 def _answer(record: Mapping[str, Any], name: str, line: int) -> _Answer:

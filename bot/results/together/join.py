@@ -11,7 +11,7 @@ from bot.errors import BadInput
 from bot.model.result import Accounting, Reliability, Reported, Row, Samples
 from bot.results import places
 from bot.results.lines import Line
-from bot.results.parsed import GENERATOR, UNKNOWN, Parsed
+from bot.results.parsed import GENERATOR, UNKNOWN, Parsed, Tally
 from bot.results.together.accounts import add, total
 from bot.results.together.named import named
 from bot.results.together.repeats import File, counting, marked
@@ -151,6 +151,7 @@ def _agree(rows: dict[tuple[Any, ...], tuple[Row, str]], files: Sequence[File], 
         for tally in made.tallies:
             row, other = scores.get((places.resolve(name, beside) or UNKNOWN, tally.task, tally.stat), (None, ""))
             if row is None:
+                _told(rows, tally, places.resolve(name, beside) or UNKNOWN, name)
                 continue
             if row.n is not None and row.n != tally.n:
                 raise BadInput(f"{tally.n} answers to {tally.task}, but {other} tells of {row.n}", "one of them is incomplete",
@@ -159,6 +160,13 @@ def _agree(rows: dict[tuple[Any, ...], tuple[Row, str]], files: Sequence[File], 
                 raise BadInput(
                     f"the answers to {tally.task} score {tally.share:.4f} ({tally.stat}), but {other} says {row.value:.4f}",
                     "give the files of one attempt", file=name)
+
+
+def _told(rows: dict[tuple[Any, ...], tuple[Row, str]], tally: Tally, concurrency: int, name: str) -> None:
+    """The score of answers that no other file tells: all of them may be wrong, and nothing else would say so."""
+    if tally.task:
+        row = structs.replace(tally.row, point=structs.replace(tally.row.point, concurrency=concurrency))
+        rows["answers", concurrency, tally.task, tally.stat] = row, name
 
 
 def _accounting(files: Sequence[File]) -> tuple[Accounting, ...]:
