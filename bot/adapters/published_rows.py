@@ -18,6 +18,7 @@ from bot.model.result import Cell, Row
 from bot.results.inferencex.published import run_of, sized
 from bot.results.metrics import Metrics
 from bot.results.parsed import UNKNOWN
+from bot.results.shares import correct_of
 from bot.results.topology import topology, workload
 
 AGENTIC = "agentic_traces"
@@ -175,16 +176,7 @@ def _eval(at: tuple[str, int], row: Mapping[str, Any], stat: str, found: Sequenc
     return Row(
         point=cell, metric="eval", value=float(value), unit="share", n=n, run=producer.run,
         attempt=run_of(row)[1] or producer.attempt, head=head, image=beside.image or None, task=task,
-        stat=stat, correct=_correct(value, n))
-
-
-def _correct(value: float, n: int | None) -> int | None:
-    """Right answers, where the published share tells them: shares are rounded, so n x share must come near a whole
-    number, and n be small enough for the rounding (four decimals) to leave one."""
-    if n is None:
-        return None
-    whole = round(value * n)
-    return whole if abs(value * n - whole) <= max(0.01, 0.00006 * n) < 0.5 else None
+        stat=stat, correct=correct_of(float(value), n))
 
 
 def _cell(point: Point, recipe: str) -> Cell:

@@ -13,4 +13,6 @@ def correct_of(share: float, n: int | None) -> int | None:
     if n is None:
         return None
     nearest = math.floor(share * n + 0.5)
-    return nearest if abs(share * n - nearest) <= max(_ROUNDING * n, 1e-6) else None
+    apart, rounded = abs(share * n - nearest), _ROUNDING * n
+    # Of ten thousand questions and more a rounded share leaves several counts; an exact one leaves its own.
+    return nearest if apart <= 1e-6 or apart <= rounded < 0.5 else None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import structs
 
+from bot.baseline.match import same_image
 from bot.model.result import Accounting, Cell, Finding, Judgement, Row, Samples, Score, Verdict
 from bot.results.metrics import Metrics
 from bot.verdict import answers, doubts, errors, evals
@@ -72,7 +73,7 @@ def _mixed(rows: Sequence[Row]) -> tuple[str, ...]:
     points: dict[str, set[Cell]] = {}
     for row in rows:
         if row.image and row.metric != "eval":
-            points.setdefault(next((one for one in points if _alike(one, row.image)), row.image), set()).add(row.point)
+            points.setdefault(next((one for one in points if same_image(one, row.image)), row.image), set()).add(row.point)
     rare = min(points, key=lambda name: (len(points[name]), name), default="")
     return (f"image-not-proven:{rare}",) if len(points) > 1 else ()
 
@@ -83,14 +84,8 @@ def _of_its_image(second: Sequence[Row], latest: Sequence[Row]) -> tuple[Row, ..
     ours = {row.image for row in latest if row.image}
     return tuple(
         structs.replace(row, flags=(*row.flags, f"image-not-proven:{row.image}"))
-        if ours and row.image and not any(_alike(row.image, one) for one in ours) else row for row in second
+        if ours and row.image and not any(same_image(row.image, one) for one in ours) else row for row in second
     )  # fmt: skip
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two texts may name one image: a hub's name or a digest may be left out, Enroot writes `#`."""
-    a, b = (text.replace("#", "/", 1).removeprefix("docker.io/") for text in (one, other))
-    return a == b or a.startswith(f"{b}@") or b.startswith(f"{a}@")
 
 
 def _reasons(findings: Iterable[Finding]) -> list[str]:
