@@ -24,7 +24,7 @@ PURE = "images upstream preflight recipe diagnose results baseline verdict budge
 MIDDLE = "proof plan scan ledger wake"
 
 # What a pure room may be given of the world: files of one revision, and the history of an upstream.
-GIVEN = "ports.Tree ports.Commits"
+GIVEN = "ports.Tree ports.Commits ports.History"
 
 # room -> the rooms it may import (its own always). A dotted name allows that one module, or that one name.
 LAW = {

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
+from bot.layout.base import Count, Record, Text
+from bot.layout.upstream import Preflight
 from bot.model.policy import Wanted
 
-Text = Annotated[str, Meta(min_length=1)]
 Globs = Annotated[tuple[Text, ...], Meta(min_length=1)]
-Count = Annotated[int, Meta(ge=0)]
 StageName = Literal["evals", "lowest", "highest", "trim"]
 Fact = Literal["model", "prefix", "hardware", "framework", "precision"]
 
 
-class _Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
-    pass
-
-
-class Root(_Record, kw_only=True):
+class Root(Record, kw_only=True):
     """A linked file written as `prefix` + rest lies at `folder` + rest. The empty prefix is for bare names."""
 
     prefix: str
     folder: str
 
 
-class Linked(_Record, kw_only=True):
+class Linked(Record, kw_only=True):
     """How a recipe names other files whose image must agree with its own.
 
     `within` are paths (from the recipe) to texts like `CONFIG_FILE=recipes/x.yaml:variant`; `settings` the names that
@@ -48,7 +44,7 @@ class Linked(_Record, kw_only=True):
     never: tuple[Text, ...] = ()
 
 
-class RecipeFiles(_Record, kw_only=True):
+class RecipeFiles(Record, kw_only=True):
     """Files that hold recipes, YAML documents or Dockerfiles. The paths of `image` and `facts` start at the recipe."""
 
     files: Annotated[Text | Globs, Meta(description=(
@@ -69,21 +65,21 @@ class RecipeFiles(_Record, kw_only=True):
         return (self.files,) if isinstance(self.files, str) else self.files
 
 
-class Fixed(_Record, kw_only=True):
+class Fixed(Record, kw_only=True):
     """Recipes (by globs of their facts) that run an image of the launcher's own, whatever their files say, and why that is so."""
 
     where: Annotated[dict[Fact, Text], Meta(min_length=1)]
     why: Text
 
 
-class Families(_Record, kw_only=True):
+class Families(Record, kw_only=True):
     """Which recipes move together: a key with and without one of the suffixes, and the groups named key by key."""
 
     suffixes: tuple[Text, ...] = ()
     groups: tuple[tuple[Text, ...], ...] = ()
 
 
-class Smoke(_Record, kw_only=True):
+class Smoke(Record, kw_only=True):
     """How a smoke is dispatched, stage by stage, and what it runs.
 
     `inputs` are templates of {key} {keys} {file} {arguments} {points} {eval-limit} {fail-fast} {head} {nonce}, and left out
@@ -109,7 +105,7 @@ class Smoke(_Record, kw_only=True):
     eval_shuffled: bool = False
 
 
-class Sweep(_Record, kw_only=True):
+class Sweep(Record, kw_only=True):
     """How the full sweep starts, and which labels of the guest mean what.
 
     `primary` labels start one (exactly one may be present), `modifiers` change it; `fail-fast` are those of the primary ones
@@ -130,7 +126,7 @@ class Sweep(_Record, kw_only=True):
     inputs: dict[str, str] = {}
 
 
-class Changelog(_Record, kw_only=True):
+class Changelog(Record, kw_only=True):
     """The append-only file: names of an entry's fields, its indents, and how a pull request is linked ({number}).
 
     `scenarios` is the field that names kinds of workload, `scenario_names` what may stand there ("" and none: anything).
@@ -152,7 +148,7 @@ class Changelog(_Record, kw_only=True):
     placeholders: tuple[Text, ...] = ()
 
 
-class Baselines(_Record, kw_only=True):
+class Baselines(Record, kw_only=True):
     """Where published points are read, all that are named together: the ledger's own results, a folder or file of this
     repository, a base URL. The newest run of exactly the same leads, the others stand behind it for the median; of one run that
     two of them have the first counts, in this order."""
@@ -162,7 +158,7 @@ class Baselines(_Record, kw_only=True):
     url: str = ""
 
 
-class Evals(_Record, kw_only=True):
+class Evals(Record, kw_only=True):
     """The gating evals: the task where a recipe names none, the file of thresholds, what an unlisted task needs."""
 
     task: str = "gsm8k"
@@ -171,7 +167,7 @@ class Evals(_Record, kw_only=True):
     at_least: Count = 16
 
 
-class Hardware(_Record, kw_only=True):
+class Hardware(Record, kw_only=True):
     """What runs under a runner label. `digests`: whether its launcher is known to take `tag@digest`."""
 
     platform: Annotated[str, Meta(pattern=r"^[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?$")] = "linux/amd64"
@@ -179,7 +175,7 @@ class Hardware(_Record, kw_only=True):
     digests: Literal["proven", "unproven", "refused"] = "unproven"
 
 
-class Artifacts(_Record, kw_only=True):
+class Artifacts(Record, kw_only=True):
     """Globs of artifact names: results, server logs, and which of both belong to an eval's job.
 
     `proof` is whose word counts for the image that ran: the server's, or the harness's where no log holds the server's.
@@ -193,18 +189,18 @@ class Artifacts(_Record, kw_only=True):
         "are not uploaded or do not name a version"))] = "server"
 
 
-class RepairScope(_Record, kw_only=True):
+class RepairScope(Record, kw_only=True):
     """What a repair may change: file globs, and key paths (with `*`) inside them. Nothing named means nothing allowed."""
 
     files: tuple[Text, ...] = ()
     keys: tuple[Text, ...] = ()
 
 
-class Publish(_Record, kw_only=True):
+class Publish(Record, kw_only=True):
     hosts: Literal["full", "alias", "none"] = "alias"
 
 
-class Limits(_Record, kw_only=True):
+class Limits(Record, kw_only=True):
     """What may be spent per bump, day and cluster. GPU-hours; None is no cap."""
 
     repairs: Count = 5
@@ -217,14 +213,14 @@ class Limits(_Record, kw_only=True):
     update_minutes: Annotated[int, Meta(ge=1)] = 30
 
 
-class Scans(_Record, kw_only=True):
+class Scans(Record, kw_only=True):
     """When a scheduled wake looks for newer images of all recipes, and how many bumps it begins by itself each time."""
 
     every_hours: Annotated[float, Meta(ge=1, le=8760)] = 24
     begin: Count = 0
 
 
-class Layout(_Record, kw_only=True):
+class Layout(Record, kw_only=True):
     """One repository's layout, presets filled in. Paths use `/` and start at the repository's root.
 
     `jobs` reads a measuring job's name: the group `concurrency`, `eval` where the job is an eval's, `recipe` where it tells.
@@ -267,4 +263,5 @@ class Layout(_Record, kw_only=True):
     publish: Publish = Publish()
     sources: dict[str, Text] = {}
     scope: RepairScope = RepairScope()
+    preflight: Preflight = Preflight()
     limits: Limits = Limits()

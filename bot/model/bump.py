@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bot.model.finding import Checked
 from bot.model.forge import Labelling, Pull
 from bot.model.image import Candidate
 from bot.model.order import Order
@@ -20,7 +21,7 @@ from bot.model.result import Accounting, Baseline, Proof, Reported, Row, Samples
 from bot.model.rules import Limits, Rules
 from bot.model.run import Run, Triage
 from bot.model.text import Text
-from bot.model.upstream import Comparison
+from bot.model.upstream import CarriedHeld, Comparison, Sibling
 
 HeadWhy = Literal["proposal", "repair", "changelog", "sync"]
 ChangelogState = Literal["absent", "present", "behind", "blocked", "broken", "none"]
@@ -28,7 +29,8 @@ ChangelogState = Literal["absent", "present", "behind", "blocked", "broken", "no
 
 class Plan(Struct, frozen=True, kw_only=True):
     """What planning found, frozen at the proposal. `smoke` are the points of the smoke, each with its stage; `control` whether
-    the policy asks for a run of the old image beside the sweep."""
+    the policy asks for a run of the old image beside the sweep; `checks` are those of the preflight as they were made; `pins` the
+    coupled parts with their version or commit."""
 
     title: Text
     sites: tuple[Site, ...]
@@ -41,6 +43,10 @@ class Plan(Struct, frozen=True, kw_only=True):
     thresholds: dict[str, float] = {}
     notes: tuple[Text, ...] = ()
     control: bool = False
+    checks: tuple[Checked, ...] = ()
+    carried: tuple[CarriedHeld, ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+    pins: dict[str, str] = {}
 
 
 class Subject(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,21 @@
+"""The checks made from files alone, before a GPU is asked for: one file a check, all of one shape, facts in and findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bot.model.finding import Check, Checked, PlanFinding
+from bot.model.preflight import Facts
+
+CHECKS: dict[Check, Callable[[Facts], Checked]] = {}
+_WEIGHT = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3}
+
+
+def preflight(facts: Facts, off: Sequence[str] = ()) -> tuple[Checked, ...]:
+    """Every check that is not switched off, in the order of the table."""
+    return tuple(check(facts) for name, check in CHECKS.items() if name not in off)
+
+
+def findings(checks: Sequence[Checked]) -> tuple[PlanFinding, ...]:
+    """All findings, what stops first."""
+    return tuple(sorted((one for check in checks for one in check.findings), key=lambda one: _WEIGHT[one.action]))

@@ -1,0 +1,20 @@
+"""The surveys that a child process makes of one source file, by name: bytes in, plain values out. A survey's version is part of
+the key under which its result is kept: raise it when its result changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+
+class Survey(Struct, frozen=True):
+    """One survey. `read` gets a file's bytes and its path, and raises ValueError, SyntaxError or RecursionError for what it cannot
+    read."""
+
+    version: int
+    read: Callable[[bytes, str], Any]
+
+
+SURVEYS: dict[str, Survey] = {}
