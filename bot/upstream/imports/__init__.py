@@ -1,0 +1,1 @@
+"""Whether a consumer finds in a package all that it imports from it: modules, names, guards, and what its start executes."""
