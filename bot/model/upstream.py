@@ -49,7 +49,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 class MissingImport(Struct, frozen=True, kw_only=True):
     """An import that the other package does not answer (CONTRACTS `check-imports`). `module` and `name` as written in the
-    statement; `name` None when the module itself is missing."""
+    statement; `name` None when the module itself is missing; `needs` are
+    settings without which it is not executed (`config.chat_processor=vllm`)."""
 
     module: str
     name: str | None
@@ -59,6 +60,7 @@ class MissingImport(Struct, frozen=True, kw_only=True):
     lazy: bool
     typing: bool
     on_start_path: bool
+    needs: tuple[str, ...] = ()
 
     @property
     def stops(self) -> bool:

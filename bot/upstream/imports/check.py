@@ -24,6 +24,7 @@ def check(consumer: Modules, provider: Modules, survey: Survey, entries: Sequenc
     where that is known: what only other machines import is then left out, and what these import is no guess."""
     offered = Provider(provider, survey, platform)
     files = Surveyed(survey, consumer.tree)
+    wanted(consumer.tree, [path for _, path in consumer.sources()])
     begun = start.Start(consumer, files, offered, entries, platform)
     mentioning = {name for name, path in consumer.sources() if _mentions(consumer.tree, path, provider.tops)}
     files.fetch({found.path for name in mentioning | set(begun.reached) if (found := consumer.get(name))})
@@ -69,7 +70,7 @@ class _Rows:
             if answer is False:
                 self.rows.add(MissingImport(
                     module="." * statement.level + statement.module, name=one, file=file, line=statement.line, guarded=guarded,
-                    lazy=statement.lazy, typing=standing.typing, on_start_path=on_path))
+                    lazy=statement.lazy, typing=standing.typing, on_start_path=on_path, needs=standing.needs))
             elif answer is None and on_path and not guarded:
                 self._untold(source, one)
 
@@ -139,6 +140,12 @@ def _outermost(steps: Sequence[str], inits: set[str], called: Sequence[str]) -> 
         if "/".join(steps[: place + 1]) in inits:
             return place - 1 if place and steps[place] in called else place
     return None
+
+
+def wanted(tree: Tree, paths: Sequence[str]) -> None:
+    """Tells a tree that can read many files at once which ones will be read."""
+    if (want := getattr(tree, "want", None)) is not None:
+        want(paths)
 
 
 def _mentions(tree: Tree, path: str, tops: frozenset[str]) -> bool:

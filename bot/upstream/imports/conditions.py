@@ -1,7 +1,7 @@
 """Conditions around an import: kept as small lists by the survey, judged later, when it is known what runs and where.
 
     ["typing"]  ["main"]  ["true"]  ["false"]  ["?"]  ["flag", name]  ["spec", module]  ["system", name]
-    ["not", c]  ["and", c...]  ["or", c...]
+    ["is", name, value]  ["not", c]  ["and", c...]  ["or", c...]
 
 A judgement is True, False or None: what only running the program would show is not known.
 """
@@ -63,6 +63,8 @@ def _compared(node: ast.Compare, depth: int) -> Condition:
     elif words in ([True], [False]):
         inner = read(left, depth + 1)
         found = inner if words == [True] else ["not", inner]
+    elif len(words) == 1 and isinstance(words[0], (str, int)) and (name := dotted(left) or dotted(right)):
+        found = ["is", name, str(words[0])]
     return found if equal or found == UNKNOWN else ["not", found]
 
 
@@ -116,6 +118,13 @@ def judge(condition: Condition, world: World, flags: Mapping[str, Condition], de
         return world.has(rest[0])
     return {"typing": world.typing, "main": world.main, "true": True, "false": False}.get(
         kind, rest[0].startswith(_SYSTEM) if kind == "system" else None)
+
+
+def settings(condition: Condition) -> tuple[str, ...]:
+    """The settings without which it does not hold, as `config.chat_processor=vllm`."""
+    if condition[0] == "is":
+        return (f"{condition[1]}={condition[2]}",)
+    return tuple(one for inner in condition[1:] for one in settings(inner)) if condition[0] == "and" else ()
 
 
 def _platform(name: str, platform: str | None) -> bool | None:

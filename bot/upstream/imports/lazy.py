@@ -11,6 +11,7 @@ from bot.upstream.imports.records import Lazy
 OPEN = Lazy(open=True)
 Tables = Mapping[str, Collection[str] | None]
 """Module-level names and the words that their literal holds as keys or elements; None where it is not all literal."""
+_MAKERS = ("set", "frozenset", "tuple", "list", "dict")
 Names = frozenset[str] | None  # None: any name
 
 
@@ -111,7 +112,7 @@ def words_of(node: ast.expr, tables: Tables, *, single: bool = False) -> Collect
         return (node.value,) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
     if isinstance(node, ast.Name):
         return tables.get(node.id)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("set", "frozenset", "tuple", "list", "dict"):
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _MAKERS:
         keywords = [keyword.arg for keyword in node.keywords]
         inner = words_of(node.args[0], tables) if len(node.args) == 1 else () if not node.args else None
         return None if inner is None or None in keywords else {*inner, *filter(None, keywords)}

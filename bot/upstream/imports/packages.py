@@ -18,7 +18,8 @@ _HIDDEN = "__pycache__"
 # Folders of a checkout that hold other things than what is installed.
 _BESIDE = frozenset("""tests test testing examples example docs doc benchmarks benchmark deploy build dist third_party 3rdparty
 container containers docker recipes scripts tools node_modules .github .git fern ci .buildkite fixtures""".split())
-_BUILD_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt", ".gitignore", "MANIFEST.in", "hatch_build.py", "Cargo.toml")
+_BUILD_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt", ".gitignore", "MANIFEST.in", "hatch_build.py",
+                "Cargo.toml")
 _MADE = ("_version", "_pb2", "_pb2_grpc")
 
 
@@ -108,6 +109,13 @@ def of(tree: Tree, top: str, folder: str = "", paths: Sequence[str] | None = Non
     paths = list(tree.paths()) if paths is None else paths
     roots = _roots(paths, top, f"{folder.strip('/')}/" if folder.strip("/") else "")
     return Modules(tree, roots, [top], paths, installed=is_installed(paths, roots)) if roots else None
+
+
+def tops(paths: Iterable[str]) -> list[str]:
+    """The top-level modules of what is unpacked as an installer does it."""
+    found = {path.partition("/")[0].partition(".")[0] for path in paths
+             if _module(path.rpartition("/")[2])[1] and not path.partition("/")[0].endswith((".data", ".dist-info"))}
+    return sorted(name for name in found if name.isidentifier())
 
 
 def is_beside(folder: str) -> bool:

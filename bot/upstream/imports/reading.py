@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from typing import Any
 
 import msgspec
@@ -36,9 +35,7 @@ def read(data: bytes) -> Module:
     """As `survey`, as a record. Patterns of a few MB of one literal took the parser gigabytes: the size is limited first."""
     if len(data) > MAX_BYTES:
         raise ValueError(f"more than {MAX_BYTES} bytes")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # escapes of other people's strings
-        tree = ast.parse(data)
+    tree = ast.parse(data)
     reader, names = _Reader(), Names()
     reader.block(tree.body, (), False)
     names.read(tree)

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.upstream.imports.conditions import World, judge
+from bot.upstream.imports.conditions import World, judge, settings
 from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Module, Statement, Try
 
 Failure = Literal["module", "name"]
@@ -20,12 +20,14 @@ Lacks = Callable[[Statement], "Failure | Literal['', 'unsure', 'foreign']"]
 
 class Standing(Struct, frozen=True):
     """`runs`: importing the module executes it, as far as anybody can tell; `never`: nothing does; `typing`: only a type checker
-    reads it. `guards` are the failures that would be caught, or of which it is not sure that they happen at all."""
+    reads it. `guards` are the failures that would be caught, or of which it is not sure that they happen at all;
+    `needs` are settings (`config.chat_processor=vllm`) without which it is not executed."""
 
     runs: bool
     guards: frozenset[Failure] = NONE
     typing: bool = False
     never: bool = False
+    needs: tuple[str, ...] = ()
 
 
 class Standings:
@@ -59,7 +61,8 @@ class Standings:
                 dead, unsure = self._after(frame)
                 runs, never = runs and not dead, never or dead
                 guards |= BOTH if unsure else NONE
-        return Standing(runs and not typing, guards, typing, never)
+        needs = tuple(need for frame in frames if frame.kind == "if" for need in settings(frame.test))
+        return Standing(runs and not typing, guards, typing, never, needs)
 
     def _judged(self, frame: Frame, **changed: bool) -> bool | None:
         world: World = replace(self._world, **changed) if changed else self._world
