@@ -212,20 +212,17 @@ def image(
 @app.command(name="check-imports")
 def check_imports(
     context: Context,
-    engine: Annotated[list[str], typer.Option(
-        "--engine", metavar="NAME=PATH", help="the engine that is imported (sglang, vllm, ...); may be given again")],
+    engine: Annotated[list[str], typer.Option("--engine", metavar="NAME=PATH", help="what is imported; may be given again")],
     consumer: Annotated[str, typer.Option("--consumer", metavar="PATH", help="what imports it")],
     format: FormatOption = Format.table,
 ) -> None:
-    """What a consumer imports that an engine lacks.
+    """What a consumer imports and an engine lacks.
 
-    Only what is missing is told. PATH is a wheel, a folder (unpacked, or a checkout), REV[:path] of --repo, or FOLDER@REV[:path]
-    of another repository. Sources are read, never run. The start path is the consumer's package for that engine, its __main__,
-    and what these import.
+    PATH: a wheel, a folder (unpacked, or a checkout), REV[:path] of --repo, or FOLDER@REV[:path]. Nothing of them is run.
 
     Example: bumpbot check-imports --engine sglang=sglang-0.5.19.whl --consumer ai_dynamo-1.1.0.whl
 
-    Exit: 1 when an unguarded import on the start path is missing, or something on that path could not be read.
+    Exit: 1 when what the consumer's start executes lacks one unguarded, or cannot be read.
     """
     from bot.cli import check_imports as command
 
