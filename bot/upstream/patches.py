@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from bot.errors import BumpbotError
-from bot.model.upstream import Change, CarriedHeld, Held
+from bot.model.upstream import CarriedHeld, Change, Held
 from bot.model.uses import Carried, Written
 from bot.ports import History
 from bot.upstream.contains import holds

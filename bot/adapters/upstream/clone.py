@@ -1,5 +1,5 @@
-"""A repository of somebody else's, for reading alone: bare and without file contents in our cache, or in place where it lies on this
-machine. Never checked out; nothing of it is run (SECURITY 10)."""
+"""A repository of somebody else's, for reading alone: bare and without file contents in our cache, or in place where it lies on
+this machine. Never checked out; nothing of it is run (SECURITY 10)."""
 
 from __future__ import annotations
 
@@ -131,13 +131,14 @@ class Clone:
     def _with_id(self, text: str) -> list[str]:
         """Asked of the object store: a branch may bear a name of hexadecimal digits."""
         objects = self.answer("rev-parse", f"--disambiguate={text}")[1]
-        told = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=objects).decode().splitlines() if objects else []
-        return [line.partition(" ")[0] for line in told if line.endswith(" commit")]
+        told = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=objects).decode()
+        return [line.partition(" ")[0] for line in told.splitlines() if line.endswith(" commit")]
 
 
 def _found(process: Process, folder: Path) -> Path:
     """The git directory of a folder of somebody's, and of no folder above it."""
-    env = {"LC_ALL": "C", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    env = {"LC_ALL": "C", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
+           "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     if not folder.is_dir():
         raise Missing(f"there is no folder {folder}", "correct the source in the layout")
     code, out, err = process.run(["git", "rev-parse", "--absolute-git-dir"], cwd=folder, env=env)

@@ -50,8 +50,9 @@ class CloneTree:
         return {path: facts.split(" ")[2] for facts, _, path in rows if facts[:6] in _PLAIN}
 
     def _beside(self, path: str) -> list[str]:
-        top, ends = path.partition("/")[0] + "/", path.rpartition(".")[2]
-        return [other for other in self._blobs if other.startswith(top) and other.endswith(f".{ends}")][:_BATCH] if "/" in path else []
+        top, inside, _ = path.partition("/")
+        ends = f".{path.rpartition('.')[2]}"
+        return [other for other in self._blobs if other.startswith(f"{top}/") and other.endswith(ends)][:_BATCH] if inside else []
 
     def _load(self, paths: Sequence[str]) -> None:
         blobs = list(dict.fromkeys(self._blobs[path] for path in paths if self._blobs[path] not in self._kept))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from bot.model.upstream import Commit
@@ -19,7 +20,8 @@ def parsed(out: bytes) -> list[Commit]:
         if line:
             sha, parents, date, title = line.split("\0", 3)
             numbers = titles.pulls(title)
-            made.append(Commit(sha=sha, title=title, date=utc(date), pull=numbers[0] if numbers else None, parents=tuple(parents.split())))
+            made.append(Commit(sha=sha, title=title, date=utc(date), pull=numbers[0] if numbers else None,
+                               parents=tuple(parents.split())))
     return made
 
 
@@ -28,7 +30,6 @@ def utc(date: str) -> str:
     found = re.fullmatch(r"(.{19})(?:\+00:00|-00:00|Z)", date)
     if found:
         return f"{found[1]}Z"
-    from datetime import UTC, datetime
     try:
         return f"{datetime.fromisoformat(date).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
     except (ValueError, OverflowError):

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from secrets import token_hex
 
 from bot.adapters.gitcli import check_path
 from bot.adapters.upstream.clone import Clone, check_name
 from bot.adapters.upstream.graph import FORMAT, Graph, parsed
 from bot.errors import Refusal
 from bot.model.upstream import Commit, Comparison
+from bot.upstream import titles
 from bot.upstream.patchid import patch_id as id_of
 
 _SHOWN = ("--no-commit-header", f"--format={FORMAT}", "--encoding=UTF-8")
 _DIFF = ("-r", "--root", "--no-renames", "--no-ext-diff", "--no-textconv")
+_PATCH = ("--patch", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--diff-algorithm=myers")
 # Looked into for a patch that somebody applied under another name.
 _SEARCHED = 400
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
@@ -38,7 +41,8 @@ class CloneHistory:
         """The one commit that is meant, which a branch or tag reaches."""
         sha = self._found(name)
         if sha not in self.graph:
-            raise Refusal(f"{sha[:12]} is reached by no branch or tag of this repository", "it may be a fork's, or its branch was rewritten")
+            raise Refusal(f"{sha[:12]} is reached by no branch or tag of this repository",
+                          "it may be a fork's, or its branch was rewritten")
         return sha
 
     def commit(self, name: str) -> Commit:
@@ -79,8 +83,8 @@ class CloneHistory:
 
     def tags(self) -> Mapping[str, str]:
         """Every tag and the commit it names."""
-        out = self.clone.run("for-each-ref", "--format=%(refname:strip=2)%00%(objectname) %(*objectname)", "refs/tags").decode("utf-8", "replace")
-        rows = (line.split("\0") for line in out.splitlines())
+        out = self.clone.run("for-each-ref", "--format=%(refname:strip=2)%00%(objectname) %(*objectname)", "refs/tags")
+        rows = (line.split("\0") for line in out.decode("utf-8", "replace").splitlines())
         return {name: sha for name, ids in rows if (sha := ids.split()[-1]) in self.graph}
 
     def holds(self, commit: str, head: str) -> bool:
@@ -128,10 +132,9 @@ class CloneHistory:
 
     @cached_property
     def _by_pull(self) -> dict[int, list[Commit]]:
-        from bot.upstream.titles import pulls
         made: dict[int, list[Commit]] = {}
         for one in self.graph.commits:
-            for number in pulls(one.title):
+            for number in titles.pulls(one.title):
                 made.setdefault(number, []).append(one)
         return made
 
@@ -160,15 +163,16 @@ class CloneHistory:
         blobs = [blob for _, told in self._each(shas, "--raw", "--abbrev=40", *(("--", *paths) if paths else ()))
                  for blob in re.findall(r"\b(?!0{40})[0-9a-f]{40}\b", told.decode("utf-8", "replace"))]
         self.clone.complete(blobs)
-        return {sha: told.decode("utf-8", "surrogateescape").lstrip("\n") for sha, told in self._each(
-            shas, "--patch", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--diff-algorithm=myers", *(("--", *paths) if paths else ()))}
+        told = self._each(shas, *_PATCH, *(("--", *paths) if paths else ()))
+        return {sha: diff.decode("utf-8", "surrogateescape").lstrip("\n") for sha, diff in told}
 
     def _each(self, shas: Iterable[str], *words: str) -> Iterable[tuple[str, bytes]]:
-        """What diff-tree says of each commit; `\\x01\\x02` and the id stand before it."""
-        given = "".join(f"{sha}\n" for sha in shas).encode()
-        out = self.clone.run("diff-tree", "--stdin", *_DIFF, "--format=%x01%x02%H", *words, stdin=given, limit_s=300.0) if given else b""
-        for part in out.split(b"\x01\x02")[1:]:
-            yield part[:40].decode(), part[40:].lstrip(b"\0")
+        """What diff-tree says of each commit. A mark that nobody could have written into a file stands before each."""
+        given, mark = "".join(f"{sha}\n" for sha in shas).encode(), token_hex(16)
+        if given:
+            out = self.clone.run("diff-tree", "--stdin", *_DIFF, f"--format={mark}%H", *words, stdin=given, limit_s=300.0)
+            for part in out.split(mark.encode())[1:]:
+                yield part[:40].decode(), part[40:].lstrip(b"\0")
 
 
 def _plain(one: Commit) -> Commit:
