@@ -18,7 +18,8 @@ from bot import strict
 from bot.errors import BadInput, Missing, Refusal
 from bot.images import reference
 from bot.rehearse import sharing
-from bot.rehearse.declaration import OWN, PAST, Declaration, Dispatch, Job, Push, Repush, Run, Variant
+from bot.rehearse.declaration import OWN, PAST, Declaration, Job, Run, Variant
+from bot.rehearse.happenings import Dispatch, Push, Repush
 from bot.rehearse.published import PublishedData
 from bot.rehearse.registry import Catalogue, ImageData
 from bot.rehearse.upstream import Upstream
