@@ -52,8 +52,8 @@ class Push(Change, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_fi
 
 
 class Neighbour(Change, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Somebody else's work: a branch with one commit on the default branch's tip and, with a title, the pull request that is open for
-    it. `number`: the pull request's; the next free one where it is left out."""
+    """Somebody else's work: a branch with one commit on the default branch's tip and, with a title, the pull request that is open
+    for it. `number`: the pull request's; the next free one where it is left out."""
 
     by: Login
     branch: Text

@@ -7,7 +7,7 @@ push started it, and fails when it was asked for, so that a bot which asks for m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bot.errors import Refusal
@@ -160,6 +160,16 @@ class People:
         files |= {path: self._present(branch, path) + text.encode() for path, text in change.append.items()}
         files |= {path: replaced(self._present(branch, path), texts, path) for path, texts in change.replace.items()}
         return files | dict.fromkeys(change.remove)
+
+    def before(self, works: Sequence[happenings.Neighbour]) -> None:
+        """What people have open when the story begins: nobody hears of it, and no workflow starts."""
+        first, events = self._scenario.declared.repository.first_number, self._hub.events
+        events.quiet = True
+        self._hub.store.start_pulls_at(max(1, first - sum(work.title is not None for work in works)))
+        for work in works:
+            self.open(work)
+        self._hub.store.start_pulls_at(first)
+        events.quiet = False
 
     def open(self, work: happenings.Neighbour) -> None:
         """A branch of one commit on the default branch's tip and, with a title, the pull request for it."""

@@ -40,9 +40,9 @@ class Registered(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Ready(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What lies ready on the fleet behind one runner label: names of images and models as its launcher looks for them. `images` or
-    `models` left out: nobody tells. `imports` are globs of model prefixes (`*`: every one) for which the launcher fetches an image by
-    itself, `downloads` the same for models, and `locked` says that two jobs that fetch one model wait for each other; `source` is
-    where it says so."""
+    `models` left out: nobody tells. `imports` are globs of model prefixes (`*`: every one) for which the launcher fetches an image
+    by itself, `downloads` the same for models, and `locked` says that two jobs that fetch one model wait for each other; `source`
+    is where it says so."""
 
     runner: Text
     images: tuple[Text, ...] | None = None

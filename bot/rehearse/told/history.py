@@ -20,7 +20,8 @@ _ID = re.compile(r"[0-9a-f]{7,40}")
 class CommitTold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One commit. `parents` None: the one told before it; `tree` are the files that it changes, with their new text (None: it
     removes them), `files` those that it changes and whose text nobody told. `sha` may be invented; the file says so. `like` names
-    a commit whose change it brings once more (a cherry-pick); `body` is the message below the title."""
+    a commit whose change it brings once more (a cherry-pick); `body` is the message below the title, `unnamed` counts commits
+    between it and its parent that nobody told; `patch_id` is that of `git patch-id --stable`, where one must fit a real diff."""
 
     sha: Sha
     title: str = ""
@@ -31,6 +32,8 @@ class CommitTold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     files: tuple[str, ...] = ()
     like: Sha | None = None
     body: str = ""
+    unnamed: int = 0
+    patch_id: Sha | None = None
 
 
 class UpstreamTold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,6 +93,13 @@ class HistoryTold:
         return frozenset(seen)
 
     def full(self, name: str) -> str:
+        found = self.known(name)
+        if found not in self._reached:
+            raise Refusal(f"no branch or tag of {self.told.repository} reaches {name}", "an impostor, perhaps")
+        return found
+
+    def known(self, name: str) -> str:
+        """The one commit that is meant, whether or not a branch or tag reaches it."""
         named = self.told.tags.get(name) or self.branches.get(name)
         if named is not None:
             return named
@@ -98,8 +108,6 @@ class HistoryTold:
             raise Missing(f"{self.told.repository} has no commit {name}", "it was rewritten or never was there")
         if len(found) > 1:
             raise BadInput(f"{name} means {len(found)} commits of {self.told.repository}", "give more of the id")
-        if found[0] not in self._reached:
-            raise Refusal(f"no branch or tag of {self.told.repository} reaches {name}", "an impostor, perhaps")
         return found[0]
 
     def commit(self, sha: str) -> Commit:
@@ -133,13 +141,13 @@ class HistoryTold:
     def files(self, sha: str) -> dict[str, str]:
         """The files at a commit, as far as they were told: its first parents' with each one's changes over them."""
         line = [sha]
-        while line[-1] not in self._trees and self._parents[line[-1]]:
+        while line[-1] not in self._trees and self._parents.get(line[-1]):
             line.append(self._parents[line[-1]][0])
         found: dict[str, str] = dict(self._trees.get(line[-1], {}))
         for at in reversed(line):
             if at in self._trees:
                 continue
-            for path, text in self._at[at].tree.items():
+            for path, text in (self._at[at].tree if at in self._at else {}).items():
                 found.pop(path, None)
                 if text is not None:
                     found[path] = text
@@ -153,13 +161,16 @@ class HistoryTold:
 
     def compare(self, base: str, head: str) -> Comparison:
         """What the forge's compare route answers: `commits` are those of head alone, oldest first."""
-        one, other = self.full(base), self.full(head)
-        shared = self.among(self.behind(one) & self.behind(other))
-        ahead, name = self.between(one, other), self.told.repository
+        one, other = self.known(base), self.known(head)
+        below, above, name = self.behind(one), self.behind(other), self.told.repository
+        shared, ahead = self.among(below & above), self.among(above - below)
         return Comparison(repository=name, base=base if base in self.branches else one, head=other,
-                          merge_base=shared[0] if shared else None, ahead=len(ahead), behind=len(self.between(other, one)),
-                          commits=tuple(self.commit(sha) for sha in reversed(ahead)),
+                          merge_base=shared[0] if shared else None, ahead=self._count(above - below),
+                          behind=self._count(below - above), commits=tuple(self.commit(sha) for sha in reversed(ahead)),
                           url=f"https://github.com/{name}/compare/{one}...{other}")
+
+    def _count(self, shas: frozenset[str]) -> int:
+        return sum(1 + self._at[sha].unnamed for sha in shas)
 
     def _reach(self, head: str | None, since: str | None = None) -> list[str]:
         behind = self.behind(self.full(head)) if head else self._reached
@@ -182,8 +193,8 @@ class HistoryTold:
 
     def _patch_id(self, sha: str) -> str:
         one = self._at[sha]
-        if one.like:
-            return self._patch_id(one.like)
+        if one.patch_id or one.like:
+            return one.patch_id or self._patch_id(one.like or "")
         above = self.files(self._parents[sha][0]) if self._parents[sha] and one.tree else {}
         change = repr([(path, above.get(path), text) for path, text in sorted(one.tree.items())]) if one.tree else one.sha
         return hashlib.sha1(change.encode()).hexdigest()

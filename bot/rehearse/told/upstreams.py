@@ -13,21 +13,22 @@ class UpstreamsTold:
     """The upstreams by repository; their packages together are the index."""
 
     def __init__(self, upstreams: Sequence[UpstreamTold] = ()) -> None:
-        self._histories = {one.repository.lower(): HistoryTold(one) for one in upstreams}
+        self.histories = {one.repository.lower(): HistoryTold(one) for one in upstreams}
         self._wheels = {_package(name): versions for one in upstreams for name, versions in one.packages.items()}
 
     def tree(self, source: str, commit: str) -> TreeTold:
         history = self.history(source)
-        files = history.files(history.full(commit))
+        # Files alone can be told, without the commits around them.
+        files = history.files(history.full(commit)) if history.told.commits else history.told.trees.get(commit, {})
         if not files:
             raise Missing(f"nothing is told of {source} at {commit}", "its files are unknown")
         return TreeTold(files)
 
     def history(self, source: str) -> HistoryTold:
         name = source.removesuffix("/").removesuffix(".git").removeprefix("https://github.com/").lower()
-        if name not in self._histories:
+        if name not in self.histories:
             raise Missing(f"nothing is told of {source}", "tell its history")
-        return self._histories[name]
+        return self.histories[name]
 
     def wheel(self, package: str, version: str) -> TreeTold:
         found = self._wheels.get(_package(package), {})
