@@ -26,6 +26,7 @@ from bot.errors import Refusal
 from bot.images import reference
 from bot.layout import Layout
 from bot.model.bump import Bump
+from bot.model.policy import Answered
 from bot.plan import Sources, bump_id, movable
 from bot.plan import plan as gather
 from bot.recipe.shelf import Shelf
@@ -45,19 +46,19 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
         raise Refusal("a plan asks the registry what the image is", "leave --offline out, or use: bumpbot edit")
     with working("asking the registry, the forge and the source of baselines"), ExitStack() as stack:
         books, registries, upstream = ledger_of(place, stack), registry(clock, anew=True), commits(clock)
-        reasons: tuple[str, ...] = ()
+        reasons, hints = tuple[str, ...](), tuple[Answered, ...]()
         if image is None:
             past = sights.known(*books) if books else {}
             asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream, **past)
             line = scans.proposed(scans.look(tree, layout, asked, recipe))
-            image, reasons = line.candidate or "", line.reasons
+            image, reasons, hints = line.candidate or "", line.reasons, line.hints
         sources = Sources(
             tree=tree, registry=registries, schemes=known.schemes, commits=upstream,
             published=published(clock, layout, known, lambda: tree, books[0] if books else None),
             generator=generator_of(place, layout), say=lambda line: note(f"note: {line}"),
             **({"seen": sights.asked(*books, clock)} if books else {}),
         )
-        subject = gather(sources, layout, recipe, image, limits(layout), reasons)
+        subject = gather(sources, layout, recipe, image, limits(layout), reasons, hints)
     facts = Bump(id=bump_id(recipe, subject.candidate.new.digest), now=clock.now(), subject=subject)
     text = renderer(assets, layout, known).parts(proposal(facts, ended=None))[0]
     if format_ == "json":

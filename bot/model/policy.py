@@ -24,6 +24,38 @@ class Hint(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     by: Annotated[str, Meta(description="who said so, or where it stands")] = ""
 
 
+class Answered(Struct, frozen=True, kw_only=True):
+    """A hint's answer: `what` is the tag or commit that it names, `beside` the tag that was taken (or that runs, where what runs
+    fulfils it), `how` that one stands to it, by `why` of the order; `lost` is why the hint's own tag was not taken."""
+
+    what: str
+    of: Literal["tag", "commit"]
+    by: str
+    answer: Literal["taken", "fulfilled", "not-taken", "unknown"]
+    beside: str
+    how: Literal["same", "newer", "older", "incomparable", "contains", "lacks", "unknown", "none"]
+    why: str = ""
+    lost: str = ""
+
+    @property
+    def said(self) -> str:
+        """The answer as one sentence."""
+        by = f" ({self.by})" if self.by else ""
+        asked = f"hint: {self.what} or newer{by}" if self.of == "tag" else f"hint: what contains {self.what}{by}"
+        if self.of == "commit":
+            return f"{asked}: {_CONTAINS[self.how].format(self.beside)}"
+        if self.answer != "not-taken":
+            word = "taken" if self.answer == "taken" else "fulfilled already"
+            return f"{asked}: {word}, {self.beside} is {'it' if self.how == 'same' else f'newer ({self.why})'}"
+        stands = {"older": "older", "incomparable": "not comparable"}.get(self.how)
+        fault = f"{self.beside} is {stands} ({self.why})" if stands else "nothing is taken"
+        return f"{asked}: not taken, {fault}; {self.what}: {self.lost}" if self.lost else f"{asked}: not taken, {fault}"
+
+
+_CONTAINS = {"none": "not taken, nothing is taken", "unknown": "not known of {}", "contains": "taken, {} contains it",
+             "lacks": "not taken, {} does not contain it"}
+
+
 class Wanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """How a recipe's image moves. A key left out is taken from the layout's `policies`, then its `policy`."""
 

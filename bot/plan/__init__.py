@@ -20,6 +20,7 @@ from bot.layout import Layout
 from bot.model.baseline import Offer
 from bot.model.bump import Plan, Subject
 from bot.model.image import Candidate, Resolved, Sight
+from bot.model.policy import Answered
 from bot.model.recipe import Edit, Point, Recipe
 from bot.model.result import Absent, Baseline
 from bot.model.rules import Limits
@@ -49,9 +50,10 @@ class Sources:
     say: Callable[[str], None] = lambda line: None
 
 
-def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits, reasons: Sequence[str] = ()) -> Subject:
+def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits, reasons: Sequence[str] = (),
+         hints: Sequence[Answered] = ()) -> Subject:
     """What moving a recipe's family to `image` would mean: candidate, edit, scope, upstream, frozen baseline. `reasons` are
-    those for which it was chosen, where nobody named it.
+    those for which it was chosen, where nobody named it, and `hints` the answers to release hints then.
 
     Raises Refusal when a rule forbids it, BadInput for what does not parse, Missing and Unreachable from the ports.
     """
@@ -66,6 +68,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     baseline, missing = _baselines(sources, members, old)
     comparisons = _comparisons(sources.commits, layout, old, new)
     candidate = _candidate(sources, layout, lead, old, new, baseline, comparisons, reasons)
+    candidate = replace(candidate, hints=tuple(hints) or candidate.hints)
     moved = edit.move(tree, layout, names, candidate.text)
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
+from bot.model.text import Text
 
 CHECKS: dict[Check, Callable[[Facts], Checked]] = {}
 _WEIGHT = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3}
@@ -14,6 +15,12 @@ _WEIGHT = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3}
 def preflight(facts: Facts, off: Sequence[str] = ()) -> tuple[Checked, ...]:
     """Every check that is not switched off, in the order of the table."""
     return tuple(check(facts) for name, check in CHECKS.items() if name not in off)
+
+
+def said(finding: PlanFinding) -> Text:
+    """A finding in words that may be published: its own, else its check and class."""
+    word = finding.class_ or finding.action
+    return finding.what or Text(en=f"the check {finding.check} found: {word}", zh=f"检查 {finding.check} 发现：{word}")
 
 
 def findings(checks: Sequence[Checked]) -> tuple[PlanFinding, ...]:

@@ -22,19 +22,20 @@ from bot.wake.context import ALLOWED, Context
 FORGOTTEN = timedelta(days=7)
 
 
-def requested(context: Context, event: Requested, reasons: tuple[str, ...] = ()) -> Bump:
-    """The bump that somebody asks for, planned; Refusal with its disposition when it may not begin. `reasons` are those for
-    which its image was chosen."""
+def requested(context: Context, event: Requested, chosen: Scanned | None = None) -> Bump:
+    """The bump that somebody asks for, planned; Refusal with its disposition when it may not begin. `chosen` is the scan's
+    line that chose its image."""
     tree, image = scanning.tree(context), event.image
     movable(tree, context.layout, event.recipe)
     if image is None:
-        line = scanning.candidate(context, tree, event.recipe)
-        image, reasons = line.candidate or "", line.reasons
+        chosen = scanning.candidate(context, tree, event.recipe)
+        image = chosen.candidate or ""
     sources = Sources(tree=tree, registry=context.registry, commits=context.commits,
                       published=context.published, schemes=context.knowledge.schemes,
                       seen=sights.asked(context.ledger, context.ledger.tip(), context.clock),
                       generator=context.generator(tree), say=context.narrate)
-    subject = plan(sources, context.layout, event.recipe, image, context.limits, reasons)
+    subject = plan(sources, context.layout, event.recipe, image, context.limits, chosen.reasons if chosen else (),
+                   chosen.hints if chosen else ())
     bump = Bump(id=bump_id(event.recipe, subject.candidate.new.digest), now=context.clock.now(), subject=subject)
     _free(context, bump)
     return archive.archived(context, bump)
@@ -80,7 +81,7 @@ def scanned(context: Context, begun: Sequence[Bump]) -> tuple[Bump, ...]:
 
 def _tried(context: Context, line: Scanned) -> tuple[Bump, ...]:
     try:
-        return (requested(context, Requested(at=context.clock.now(), recipe=line.recipe, image=line.candidate), line.reasons),)
+        return (requested(context, Requested(at=context.clock.now(), recipe=line.recipe, image=line.candidate), line),)
     except BumpbotError as error:
         context.narrate(f"{line.recipe}: {line.candidate} is not begun: {error}")
         return ()

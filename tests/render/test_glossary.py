@@ -93,7 +93,7 @@ CLOSED = {
     "mend-": ["published", *MENDS.values()],
     "next-": ["smoke-running", "repair", "retry", "sweep", "stop"],
     "provenance-": ["label", "tag", "none"],
-    "about-": ["label-waits", "sweep-needs-approval", "sweep-held"],
+    "about-": ["label-waits", "sweep-needs-approval", "sweep-held", "sweep-questions", "smoke-held"],
     "note-": ["baseline-unverifiable:{}", "eval-not-comparable:{}:gone", "points-gone:{}", "points-new:{}", "baseline-single",
               "fingerprint-unknown"],
     "setting-": ["workload", "topology", "mode", "gpus", "nodes", "concurrency", "speculation", "speculative-tokens",

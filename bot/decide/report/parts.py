@@ -8,8 +8,8 @@ from math import fsum
 from msgspec.structs import replace
 
 from bot.baseline import medians
-from bot.decide.people import needs_approval
-from bot.decide.phase import SweepDue, phase_of
+from bot.decide.people import needs_approval, smoke_held
+from bot.decide.phase import SmokeDue, SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
@@ -39,7 +39,8 @@ def spent(run: Run) -> float:
 def state(bump: Bump, ended: Ended | None) -> State:
     """The state line; the phase is a word of the glossary."""
     phase = phase_of(bump)
-    waits: Mover = "maintainer" if isinstance(phase, SweepDue) and needs_approval(bump) else "bot"
+    asked = (isinstance(phase, SweepDue) and needs_approval(bump)) or (isinstance(phase, SmokeDue) and smoke_held(bump))
+    waits: Mover = "maintainer" if asked else "bot"
     mover: Mover = waits if ended is None else ENDINGS[ended.outcome].next
     limits = bump.subject.limits
     return State(
@@ -54,6 +55,7 @@ def state(bump: Bump, ended: Ended | None) -> State:
 
 PHASE_WORDS = {
     "Opening": "proposed",
+    "Prevented": "proposed",
     "Taken": "handed-off",
     "Superseded": "superseded",
     "SmokeDue": "smoke-due",
