@@ -94,7 +94,7 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
             progress.at(event)
             reports = bot.woken(event, payload)
             troubles += [report.trouble for report in reports if report.trouble]
-            if reports and reports[-1].ended:
+            if reports and reports[-1].ended and not world.awaited:
                 world.stop()
         if after is not None:
             after(world, bot)
