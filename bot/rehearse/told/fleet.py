@@ -88,7 +88,7 @@ class FleetTold:
         held = self._now(self._told.staged, lambda one: one.runner)
         return None if held is None else tuple(
             preflight.Staged(runner=one.runner, images=one.images, models=one.models, imports=one.imports, downloads=one.downloads,
-                             source=one.source, at=one.at) for one in held)
+                             locked=one.locked, by_hand=one.by_hand, source=one.source, at=one.at) for one in held)
 
     def loads(self) -> Sequence[preflight.Load] | None:
         """How busy each cluster is now. None: nobody says."""
@@ -105,7 +105,7 @@ class FleetTold:
     def runners(self) -> Sequence[Runner] | None:
         """The same, as the forge's list tells them."""
         held = self.registered()
-        return None if held is None else tuple(Runner(name=one.name, labels=one.labels, online=one.online) for one in held)
+        return None if held is None else tuple(Runner(name=one.name, labels=one.labels, online=one.online, busy=one.busy) for one in held)
 
     def _now(self, told: Sequence[T] | None, name: Callable[[T], str]) -> Sequence[T] | None:
         """Of each name the entry that holds now: the newest that is not still to come."""
