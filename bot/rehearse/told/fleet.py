@@ -105,7 +105,8 @@ class FleetTold:
     def runners(self) -> Sequence[Runner] | None:
         """The same, as the forge's list tells them."""
         held = self.registered()
-        return None if held is None else tuple(Runner(name=one.name, labels=one.labels, online=one.online, busy=one.busy) for one in held)
+        return None if held is None else tuple(
+            Runner(name=one.name, labels=one.labels, online=one.online, busy=one.busy) for one in held)
 
     def _now(self, told: Sequence[T] | None, name: Callable[[T], str]) -> Sequence[T] | None:
         """Of each name the entry that holds now: the newest that is not still to come."""
