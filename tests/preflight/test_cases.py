@@ -9,11 +9,10 @@ from __future__ import annotations
 import pytest
 
 from bot.model.finding import PlanFinding
-from tests.preflight.told import CASES, Case, cases
+from tests.preflight.told import Case, cases
 
 HELD = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3}
-ALL = [one for folder in sorted({path.parent.relative_to(CASES).as_posix() for path in CASES.rglob("*.yaml")} - {"base"})
-       for one in cases(folder)]
+ALL = cases()
 FOUND = [one for one in ALL if one.told.expect is not None]
 CLEAN = [one for one in ALL if one.told.expect is None]
 

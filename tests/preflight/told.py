@@ -20,7 +20,6 @@ import yaml
 
 from bot.adapters.assets import PackagedAssets
 from bot.cli.packaged import limits, schemes
-from bot.images import reference
 from bot.layout import Layout
 from bot.layout.load import load
 from bot.model.bump import Subject
@@ -61,7 +60,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     now: datetime
     record: tuple[str, ...] = ()
     invented: tuple[str, ...] = ()
-    layout: dict[str, Any] = {"preset": "inferencex"}
+    layout: dict[str, Any] = {}
     files: dict[str, Any] = {}
     entry: dict[str, Any] = {}
     entries: dict[str, dict[str, Any]] = {}
@@ -112,18 +111,27 @@ class Case:
         return tuple(one for check in self.checks() for one in check.findings)
 
 
-def case(path: Path) -> Case:
-    """The case of a file, with its layers under it."""
+def read(path: Path) -> list[Case]:
+    """The cases of a file, with their layers under them: one, or under `cases` several, each a difference from what stands there."""
     own = yaml.safe_load(path.read_text())
+    several = own.pop("cases", None)
+    if several is None:
+        return [Case(path.stem, _layered({}, own))]
+    return [Case(name, _layered(own, change)) for name, change in several.items()]
+
+
+def cases() -> list[Case]:
+    """Every case there is."""
+    return [one for path in sorted(CASES.rglob("*.yaml")) if path.parent.name != "base" for one in read(path)]
+
+
+def _layered(*parts: Mapping[str, Any]) -> Mapping[str, Any]:
     data: dict[str, Any] = {}
-    for layer in own.pop("layers", ()):
+    for layer in (layer for part in parts for layer in part.get("layers", ())):
         data = over(data, _layer(layer))
-    return Case(path.stem, over(data, own))
-
-
-def cases(folder: str = ".") -> list[Case]:
-    """Every case of a folder, by name."""
-    return [case(path) for path in sorted((CASES / folder).glob("*.yaml"))]
+    for part in parts:
+        data = over(data, {name: value for name, value in part.items() if name != "layers"})
+    return data
 
 
 def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,4 +224,4 @@ def _sources(told: Told, layout: Layout) -> Sources:
     return Sources(**{name: port for name, port in ports.items() if name in known})
 
 
-__all__ = ["CASES", "Case", "Expected", "Told", "case", "cases", "over", "reference", "sha"]
+__all__ = ["CASES", "Case", "Expected", "Told", "cases", "over", "read", "sha"]
