@@ -13,7 +13,8 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One engine. `repositories` are `owner/name` of its sources, `module` its package and `package` its name on an index; `folder`
     is where modules lie in a source tree; `parsers` and `environment` are files (from the module's parent) that define its command
     line and its variables, the first that is there counts first; `kernels` maps modules it imports to the package that ships them;
-    `keys` are the names under which recipes hold its options; `commands` are words that start its server."""
+    `keys` are the names under which recipes hold its options; `commands` are words that start its server;
+    `called` are other names under which packages that use it keep their part for it."""
 
     repositories: tuple[str, ...]
     module: str
@@ -24,6 +25,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prefixes: tuple[str, ...] = ()
     kernels: dict[str, str] = {}
     keys: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
 
 
