@@ -1,4 +1,4 @@
-"""A case as a file tells it, and the plan that the real code makes of it. CASES.md beside the cases tells the words.
+"""A case as a file tells it, and the plan that the real code makes of it.
 
 A case is layers of plain data, one over the other; what it leaves out a layer says, and `null` takes away. Names of commits are
 words: `<sha:NAME>` in any text is the id, made of the name where that is no hexadecimal id itself.
