@@ -24,9 +24,9 @@ _FINDINGS: dict[str, tuple[str | None, Literal["ask", "note"], Text]] = {
     "points-gone": ("baseline-gap", "ask", _ASK),
     "configuration-gone": ("baseline-gap", "ask", _ASK),
     "points-new": (None, "note", _NEW),
-    "eval-not-comparable": ("baseline-gap", "ask", _EVAL),
+    "eval-not-comparable": (None, "note", _EVAL),  # a reason and no finding that waits (DESIGN, Verdict)
     "eval-new": (None, "note", _NEW),
-    "eval-size-changed": ("baseline-gap", "ask", _EVAL),
+    "eval-size-changed": (None, "note", _EVAL),
     "eval-threshold-changed": (None, "note", _EVAL),
     "folder-empty": (None, "ask", _SOURCE),
     "result-unreadable": (None, "ask", _LEDGER),

@@ -26,6 +26,17 @@ class Coupled(Record, kw_only=True):
         "globs of `framework` facts of the recipes that run with it; none: wherever a pin is found"))] = ()
 
 
+class Elsewhere(Record, kw_only=True):
+    """Recipe files of a third repository, which a launcher clones: `source` is its address, `launchers` globs of the scripts that
+    say at which revision, with <runner> for the recipe's runner label; `prefix` begins the names of such files in a recipe,
+    `folder` is where they lie there."""
+
+    source: Text
+    launchers: Annotated[tuple[Text, ...], Meta(min_length=1)]
+    prefix: str = ""
+    folder: str = ""
+
+
 class Staging(Record, kw_only=True):
     """Where it is written what lies ready on the fleets: a file of this repository, or a URL that answers with the same JSON or
     YAML (CONTRIBUTING tells the shape)."""
@@ -52,13 +63,15 @@ class Certify(Record, kw_only=True):
 
 class Preflight(Record, kw_only=True):
     """What the checks before a bump read. `identity` is the login whose token must act; `scripts` are globs of the shell scripts
-    that start a recipe's server, with <prefix>, <precision>, <hardware>, <framework>, <model> standing for its facts;
-    `patches` globs of source patches that recipes put on an image; `off` are checks that are not made, each with its reason."""
+    that start a recipe's server, with <prefix>, <precision>, <hardware>, <framework>, <model> standing for its facts, <key> for
+    its name, <workload> for what it measures and <speculation> for `_mtp` where it drafts; the first that finds a file counts.
+    `elsewhere` are recipe files that launchers fetch; `patches` globs of source patches that recipes put on an image; `off` are checks that are not made, each with its reason."""
 
     identity: str = ""
     scripts: tuple[Text, ...] = ()
     patches: tuple[Text, ...] = ()
     coupled: tuple[Coupled, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
     staging: Staging = Staging()
     capacity: Capacity = Capacity()
     certify: Certify = Certify()
