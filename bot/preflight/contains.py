@@ -1,5 +1,5 @@
-"""Whether the candidate, and each part pinned beside it, holds the changes that it must and none that it must not; and which carried
-patches it makes needless (#2930: the fix came after the regression, so that no image could fit, and two sweeps were run)."""
+"""Whether the candidate, and each part pinned beside it, holds the changes that it must and none that it must not; and which
+carried patches it makes needless (#2930: the fix came after the regression, so that no image could fit, and two sweeps were run)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HAS = {"must-have": Text("does not contain", "不包含"), "must-not-have": Tex
 _WANTED = {"must-have": Text("must be there", "必须包含"), "must-not-have": Text("must not be there", "不得包含")}
 
 
-def contains(facts: Facts) -> Checked:
+def check(facts: Facts) -> Checked:
     """Over what `upstream.contains` made of every published tag and pin."""
     if facts.contained is None and not facts.carried:
         return unknown(facts, "contains")
@@ -91,7 +91,8 @@ def _patch(one: CarriedHeld) -> PlanFinding:
     at = safe(one.carried.at.text)
     seen = ", ".join(f"{(held.commit or '')[:12]} by {held.by}" for held in one.held)
     return PlanFinding(check="contains", class_=None, action="note", evidence=seen, where=one.carried.at.text, who="maintainer",
-                       what=Text(f"the image holds what the patch {at} brings ({named})", f"镜像已包含补丁 {at} 的内容（{named_zh}）"),
+                       what=Text(f"the image holds what the patch {at} brings ({named})",
+                                 f"镜像已包含补丁 {at} 的内容（{named_zh}）"),
                        next=Text(f"drop the patch {at}", f"移除补丁 {at}"))
 
 

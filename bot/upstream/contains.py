@@ -65,7 +65,7 @@ def _choice(holders: Sequence[Callable[[str | None], Held]], name: str, commit: 
 
 
 def _ranges(changes: Sequence[Change], choices: Sequence[Choice]) -> tuple[str, ...]:
-    """In words of tags, which of the choices hold each change: `must-have vllm-project/vllm 54853: nightly-385dce3 to nightly-1a2b3c4`.
+    """In words of tags, which of the choices hold each change: `must-have o/engine 54853: nightly-385dce3 to nightly-1a2b3c4`.
     No `owner/name#123`: that would be a link there."""
     said = []
     for at, change in enumerate(changes):
