@@ -1,5 +1,5 @@
 """Whether the candidate, and each part pinned beside it, holds the changes that it must and none that it must not; and which
-carried patches it makes needless (#2930: the fix came after the regression, so that no image could fit, and two sweeps were run)."""
+carried patches it makes needless (#2930: the fix came after the regression: no image could fit, and two sweeps were run)."""
 
 from __future__ import annotations
 
