@@ -7,8 +7,30 @@ from collections.abc import Callable, Sequence
 from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
+from bot.preflight import capacity, certify, identity, mergeable, names, overlap, parity, roster, runners, staging
+from bot.preflight.history import history
 
-CHECKS: dict[Check, Callable[[Facts], Checked]] = {}
+
+def _history(facts: Facts) -> Checked:
+    """Own history, with the checks that tell whether what stopped an earlier bump is still there."""
+    asked = {one.release.of for one in facts.lessons if one.release is not None} - {"history"}
+    return history(facts, {name: CHECKS[name](facts) for name in asked if name in CHECKS})
+
+
+# In the order of CONTRACTS section 2.
+CHECKS: dict[Check, Callable[[Facts], Checked]] = {
+    "identity": identity.check,
+    "roster": roster.check,
+    "runners": runners.check,
+    "staging": staging.check,
+    "mergeable": mergeable.check,
+    "history": _history,
+    "certify": certify.check,
+    "names": names.check,
+    "parity": parity.check,
+    "capacity": capacity.check,
+    "overlap": overlap.check,
+}
 _WEIGHT = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3}
 
 

@@ -89,6 +89,8 @@ def _add(call: ast.Call, cls: str, function: str, env: Env, kwargs: Mapping[str,
         return
     names = [_text(one, env) for one in call.args]
     if call.args and None in names:
+        if function in _ADDS:
+            return  # a parser of their own, which hands on what it gets
         yield {"open": True, "line": call.lineno, "class": cls, "function": function}
         return
     flags = [name for name in names if name and name.startswith("-")]
@@ -102,6 +104,10 @@ def _given(call: ast.Call, env: Env, kwargs: Mapping[str, str]) -> dict[str, Any
     for word in call.keywords:
         if word.arg is None and (field := _field(word.value, kwargs)):
             made["field"] = field
+    for word in call.keywords:
+        if word.arg is None and isinstance(word.value, ast.Dict):
+            laid = {literals.value(key).get("is"): value for key, value in zip(word.value.keys, word.value.values, strict=True) if key}
+            made |= {"default": literals.value(laid["default"])} if "default" in laid else {}
     if isinstance(dest := _text(given["dest"], env) if "dest" in given else None, str):
         made["dest"] = dest
     if "action" in given:
@@ -127,7 +133,10 @@ def _given(call: ast.Call, env: Env, kwargs: Mapping[str, str]) -> dict[str, Any
 
 
 def _field(node: ast.expr, kwargs: Mapping[str, str]) -> list[str] | None:
-    """`**load_kwargs["load_format"]`: [class, field]."""
+    """`**load_kwargs["load_format"]`, also with more laid over it: [class, field]."""
+    if isinstance(node, ast.Dict):
+        found = [_field(value, kwargs) for key, value in zip(node.keys, node.values, strict=True) if key is None]
+        return next((one for one in found if one), None)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in kwargs:
         name = literals.value(node.slice).get("is")
         return [kwargs[node.value.id], name] if isinstance(name, str) else None

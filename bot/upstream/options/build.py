@@ -28,7 +28,7 @@ def build(name: str, engine: Engine, known: Mapping[str, Any], parsers: Sequence
     missing = [path for path in engine.parsers if path not in known] if not parsers else []
     return Surveyed(engine=name, options=made, classes=maker.classes(),
                     functions=[{**one, "file": path} for path, facts in known.items() if facts for one in facts["functions"]],
-                    variables=variables, read=tuple(path for path, facts in known.items() if facts is not None),
+                    variables=variables, settled=maker.settled(), read=tuple(path for path, facts in known.items() if facts is not None),
                     unread=(*(path for path, facts in known.items() if facts is None), *missing), open=tuple(maker.open),
                     abbreviates=engine.abbreviates and all(facts["abbreviates"] for path in parsers if (facts := known.get(path))),
                     registry=any(known.get(path) for path in engine.environment))
@@ -183,6 +183,28 @@ class _Maker:
             return self.value(one["file"], one.get("default"), depth + 1)
         plain = facts["classes"].get(head, {}).get("plain", {}).get(rest) if cls else None
         return self.value(at[0], plain, depth + 1)
+
+    def settled(self) -> dict[str, tuple[dict[str, Any], str]]:
+        """The defaults of every configuration class, also of those that it makes of another."""
+        found: dict[str, tuple[dict[str, Any], str]] = {}
+        for name, cls in self.classes().items():
+            for key, one in cls.fields.items() if name.endswith("Config") else ():
+                said = one.get("default")
+                parts = {f".{inner}": value for inner, value in said["with"].items()} if said and "with" in said else {"": said}
+                for inner, value in parts.items():
+                    platforms = {platform: told[0] for platform in ("cuda", "rocm") if (told := self._on(one["file"], value, platform))}
+                    if platforms:
+                        found[f"{name}.{key}{inner}"] = platforms, one["at"]
+        return found
+
+    def _on(self, path: str, said: Any, platform: str) -> tuple[Any, ...] | None:
+        """A default on one platform; one that a function answers with is looked up there."""
+        if isinstance(said, dict) and "asks" in said:
+            at = self.resolve(path, said["asks"])
+            facts = self.known.get(at[0]) if at else None
+            told = facts["defaults"].get(at[1]) if at and facts else None
+            return self.value(at[0], told.get(platform, told)) if at and told else None
+        return self.value(path, said)
 
     def _choices(self, path: str, said: Any) -> tuple[Any, ...] | None:
         if isinstance(said, list):

@@ -44,20 +44,23 @@ class Class(Struct, frozen=True, kw_only=True):
 
 class Surveyed(Struct, kw_only=True):
     """One tree. `read` are the files that were understood, `unread` those that were not: what they define is unknown. `open` are
-    places where options are made at run time in a way that nobody followed. `mentioned` tells all names of a kind (`flags`,
-    `variables`) that stand anywhere in the engine's sources; it is asked only where a name is missed."""
+    places where options are made at run time in a way that nobody followed. `settled`
+    are the defaults of configurations by class and key (`CudaGraphConfig.prefill.backend`), by platform, with their place.
+    `mentioned` tells all names of a kind (`flags`,
+    `variables`) that stand anywhere in the engine's sources, with the files; it is asked only where a name is missed."""
 
     engine: str
     options: dict[str, Option] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
     functions: list[dict[str, Any]] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
+    settled: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     read: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     abbreviates: bool = True
     registry: bool = False
-    mentioned: Callable[[str], frozenset[str] | None] = lambda kind: None
+    mentioned: Callable[[str], Mapping[str, frozenset[str]] | None] = lambda kind: None
 
     def option(self, name: str) -> Option | None:
         """The option of that name; dashes and underscores are one to the parsers of most engines."""

@@ -69,8 +69,8 @@ class Gatherer:
         if not path.endswith("/__init__.py"):
             return
         module = path.removesuffix("/__init__.py").replace("/", ".")
-        asked = {origin.partition(":")[2] for other in self.known.values() if other
-                 for origin in other["imports"].values() if origin.startswith(f"{module}:")}
+        asked = {origin.partition(":")[2] for place, other in self.known.items() if other
+                 for said in other["imports"].values() if (origin := _absolute(place, said)).startswith(f"{module}:")}
         for name in asked:
             if (found := self.resolve(path, name)) and found[0] != path:
                 yield found[0]
@@ -81,11 +81,11 @@ class Gatherer:
         if not facts or depth > 6:
             return None
         head, _, rest = name.partition(".")
-        if head in facts["classes"] or head in facts["constants"] or any(
+        if head in facts["classes"] or head in facts["constants"] or head in facts["defaults"] or any(
                 one["name"] == head and not one["class"] for one in facts["functions"]):
             return path, name
-        origin = facts["imports"].get(head)
-        if origin is None or not origin.startswith((f"{self.engine.module}.", f"{self.engine.module}:")):
+        origin = _absolute(path, facts["imports"].get(head, ""))
+        if not origin.startswith((f"{self.engine.module}.", f"{self.engine.module}:")):
             return None
         module, _, inner = origin.partition(":")
         for said, whole in ((module, inner), (f"{module}.{inner}" if inner else module, "")):
@@ -103,17 +103,18 @@ class Gatherer:
         path = module.replace(".", "/")
         return next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in self.files), None)
 
-    def _mentioned(self, kind: str) -> frozenset[str] | None:
-        """All names of a kind in the engine's sources; None where some file could not be read."""
+    def _mentioned(self, kind: str) -> Mapping[str, frozenset[str]] | None:
+        """All names of a kind in the engine's sources, and in which files; None where some file could not be read."""
         paths = [path for path in sorted(self.files) if not any(part in f"/{path}" for part in _SKIPPED)]
         found = self.survey("names", self.tree, [self.root + path for path in paths])
-        said: set[str] = set()
+        said: dict[str, set[str]] = {}
         for path in paths:
             facts = found.get(self.root + path)
             if facts is None:
                 return None
-            said |= set(facts[kind])
-        return frozenset(said)
+            for name in facts[kind]:
+                said.setdefault(name, set()).add(path)
+        return {name: frozenset(files) for name, files in said.items()}
 
 
 def _names(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -131,14 +132,26 @@ def _names(facts: Mapping[str, Any]) -> Iterator[str]:
         yield from call["given"]
     for function in facts["functions"]:
         for call in function["calls"]:
-            if call["name"][:1].isupper() or any(_config(part) for part in [*call["given"], *call["named"].values()]):
+            if call["name"].endswith(("Config", "Args")) or any(_config(part) for part in [*call["given"], *call["named"].values()]):
                 yield call["name"]
 
 
 def _of(*values: Any) -> Iterator[str]:
     for one in values:
-        if isinstance(one, dict) and "of" in one:
-            yield one["of"]
+        if isinstance(one, dict):
+            yield from (one[word] for word in ("of", "make", "asks") if word in one)
+            yield from _of(*one.get("with", {}).values())
+
+
+def _absolute(path: str, said: str) -> str:
+    """`..utils:name` as it is from the top, by the place of the file that says so."""
+    dots = len(said) - len(said.lstrip("."))
+    if not dots:
+        return said
+    package = path.split("/")[:-1]
+    base = ".".join(package[:len(package) - dots + 1])
+    module, _, name = said[dots:].partition(":")
+    return f"{base}.{module}:{name}" if module else f"{base}:{name}"
 
 
 def _config(part: Sequence[Any]) -> bool:

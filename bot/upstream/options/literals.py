@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.upstream.options.expressions import dotted
 
+_PLATFORMS = {"is_cuda": "cuda", "is_hip": "rocm", "is_rocm": "rocm"}
 MAX_TEXT = 400
 MAX_ITEMS = 400
 
@@ -32,6 +33,16 @@ def value(node: ast.AST | None) -> dict[str, Any]:
         if isinstance(left.get("is"), str) and isinstance(right.get("is"), str):
             return {"is": left["is"] + right["is"]}
     return _made(node) if isinstance(node, ast.Call) else {}
+
+
+def by_platform(node: ast.AST | None) -> dict[str, Any]:
+    """`A if is_cuda() else B` as `{"cuda": ..., "rocm": ...}`; anything else is one value for all."""
+    if isinstance(node, ast.IfExp) and isinstance(node.test, ast.Call):
+        name = dotted(node.test.func).rsplit(".", 1)[-1]
+        if name in _PLATFORMS:
+            here, there = value(node.body), value(node.orelse)
+            return {"cuda": here, "rocm": there} if _PLATFORMS[name] == "cuda" else {"cuda": there, "rocm": here}
+    return value(node)
 
 
 def text(node: ast.AST | None) -> str:
@@ -70,11 +81,15 @@ def _made(node: ast.Call) -> dict[str, Any]:
     if name in ("field", "Field", "FieldInfo", "LlmField", "config_field"):
         if "default" in given:
             return value(given["default"])
+        if isinstance(made := given.get("default_factory"), ast.Lambda) and isinstance(made.body, ast.Call):
+            return {"make": dotted(made.body.func), "with": {word.arg: value(word.value) for word in made.body.keywords if word.arg}}
         factory = dotted(given.get("default_factory"))
         if factory in ("list", "dict", "set", "tuple"):
             return {"is": {} if factory == "dict" else []}
         first = node.args[0] if node.args else None
         return value(first) if first is not None and not (isinstance(first, ast.Constant) and first.value is ...) else {}
+    if not node.args and not node.keywords and "default" in name:
+        return {"asks": dotted(node.func)}
     if name == "get_field" and len(node.args) == 2 and isinstance(node.args[1], ast.Constant):
         return {"of": f"{dotted(node.args[0])}.{node.args[1].value}"}
     return {}

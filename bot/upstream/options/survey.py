@@ -23,11 +23,11 @@ def options(data: bytes, path: str) -> dict[str, Any]:
         raise ValueError("too long to be read")
     tree = ast.parse(data, filename=path)
     found = list(adds.read(tree))
-    return {"imports": _imports(tree, path), "constants": _constants(tree),
+    return {"imports": _imports(tree), "constants": _constants(tree),
             "classes": {node.name: classes.read(node) for node in tree.body if isinstance(node, ast.ClassDef)},
             "options": [one for one in found if "names" in one], "open": [one for one in found if "open" in one],
             "calls": list(_parser_calls(tree)), "functions": guards.read(tree), "abbreviates": _abbreviates(tree),
-            "variables": _registry(tree)}
+            "variables": _registry(tree), "defaults": dict(_defaults(tree))}
 
 
 def names(data: bytes, path: str) -> dict[str, Any]:
@@ -36,15 +36,13 @@ def names(data: bytes, path: str) -> dict[str, Any]:
             "flags": sorted({flag.decode() for flag in _FLAG.findall(data)})}
 
 
-def _imports(tree: ast.Module, path: str) -> dict[str, str]:
-    """Each imported name and where it comes from: `module:name`, or `module`."""
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Each imported name and where it comes from: `module:name`, or `module`; dots in front count from the file's own place, which
+    is not told here: what is found is kept by content."""
     made: dict[str, str] = {}
-    package = path.removesuffix(".py").removesuffix("/__init__").split("/")
-    package = package if path.endswith("/__init__.py") else package[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            base = package[:len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *(node.module or "").split(".")]).strip(".")
+            module = "." * node.level + (node.module or "")
             made |= {one.asname or one.name: f"{module}:{one.name}" for one in node.names}
         elif isinstance(node, ast.Import):
             made |= {one.asname or one.name.partition(".")[0]: one.name if one.asname else one.name.partition(".")[0]
@@ -78,6 +76,15 @@ def _parser_calls(tree: ast.Module) -> Iterator[dict[str, Any]]:
             yield {"name": name, "given": [one for one in given if one], "line": node.lineno}
         elif name.rsplit(".", 1)[-1] == "get_kwargs" and given and given[0]:
             yield {"name": "get_kwargs", "given": given, "line": node.lineno}
+
+
+def _defaults(tree: ast.Module) -> Iterator[tuple[str, Any]]:
+    """Functions that answer with a default: what each platform gets."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and "default" in node.name:
+            last = node.body[-1]
+            if isinstance(last, ast.Return) and sum(isinstance(one, ast.Return) for one in ast.walk(node)) == 1:
+                yield node.name, literals.by_platform(last.value)
 
 
 def _abbreviates(tree: ast.Module) -> bool:
