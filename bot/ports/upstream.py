@@ -33,6 +33,10 @@ class History(Protocol):
         and no branch or tag of this repository reaches it (an impostor)."""
         ...
 
+    def commit(self, name: str) -> Commit:
+        """That commit's title, date and parents; errors as of `full`."""
+        ...
+
     def touched(self, base: str, head: str) -> Mapping[str, Sequence[str]]:
         """For each commit of `head` that `base` lacks, the files it changed."""
         ...

@@ -8,6 +8,14 @@ from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.preflight import capacity, certify, identity, mergeable, names, overlap, parity, roster, runners, staging
+from bot.preflight.history import history
+
+
+def _history(facts: Facts) -> Checked:
+    """Own history, with the checks that tell whether what stopped an earlier bump is still there."""
+    asked = {one.release.of for one in facts.lessons if one.release is not None} - {"history"}
+    return history(facts, {name: CHECKS[name](facts) for name in asked if name in CHECKS})
+
 
 # In the order of CONTRACTS section 2.
 CHECKS: dict[Check, Callable[[Facts], Checked]] = {
@@ -16,6 +24,7 @@ CHECKS: dict[Check, Callable[[Facts], Checked]] = {
     "runners": runners.check,
     "staging": staging.check,
     "mergeable": mergeable.check,
+    "history": _history,
     "certify": certify.check,
     "names": names.check,
     "parity": parity.check,

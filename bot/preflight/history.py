@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from bot.images.alike import alike
-from bot.model.finding import Act, Check, Checked, PlanFinding
+from bot.model.finding import Act, Check, Checked, PlanFinding, Who
 from bot.model.memory import Lesson
 from bot.model.outcome import Outcome
 from bot.model.preflight import Facts
@@ -15,6 +15,8 @@ from bot.model.text import Text
 
 STALE = timedelta(days=30)
 """For so long a blocker that nobody can look at stops the next try; after that a person is asked, or it would block for ever."""
+# These change by the hour and say nothing of an image: where nobody can look, nothing is known of them, and nothing stops.
+_TRANSIENT = ("capacity", "identity", "runners", "overlap")
 _GOOD = (Outcome.VALIDATED, Outcome.MERGED)
 _WRONG = (Outcome.FAILED, Outcome.REGRESSED, Outcome.INCOMPATIBLE)
 _WAIT = Text("wait until the blocker is seen to be gone: {0}", "待确认阻塞条件已解除后再试：{0}")
@@ -66,6 +68,8 @@ def _own(facts: Facts, mine: Sequence[Lesson], made: Mapping[Check, Checked]) ->
         gone = seen(lesson, made)
         if gone:
             yield _finding(lesson, "note", "released", _TOLD)
+        elif gone is None and lesson.release is not None and lesson.release.of in _TRANSIENT:
+            yield _finding(lesson, "note", "ended", _TOLD)
         else:
             stale = gone is None and facts.now - lesson.at >= STALE
             says = lesson.release.says if lesson.release else _NEVER
@@ -96,7 +100,8 @@ def _siblings(facts: Facts) -> Iterator[PlanFinding]:
 _SAID: dict[str, Text] = {
     "blocked": Text("The same image was stopped here before ({0}, bump {1}), and what stopped it has not been seen to change",
                     "同一镜像此前已在此受阻（{0}，升级 {1}），且尚未确认阻塞条件已改变"),
-    "released": Text("What stopped the same image here before ({0}, bump {1}) is gone", "此前阻塞同一镜像的条件（{0}，升级 {1}）已解除"),
+    "released": Text("What stopped the same image here before ({0}, bump {1}) is gone",
+                     "此前阻塞同一镜像的条件（{0}，升级 {1}）已解除"),
     "validated": Text("The same image was validated here before (bump {1})", "同一镜像此前已在此通过验证（升级 {1}）"),
     "failed": Text("The same image ended here before as {0} (bump {1})", "同一镜像此前在此以 {0} 结束（升级 {1}）"),
     "ended": Text("A bump to the same image ended here before as {0} ({1})", "此前升级至同一镜像的尝试以 {0} 结束（{1}）"),
@@ -108,9 +113,10 @@ _SAID: dict[str, Text] = {
 def _finding(lesson: Lesson, action: Act, word: str, todo: Text) -> PlanFinding:
     outcome = lesson.outcome.value if lesson.outcome else ""
     about = lesson.class_ or outcome if word in ("blocked", "released") else outcome
+    who: Who = "operator" if action == "stop" else "maintainer" if action == "ask" else "bot"
     words = (about, lesson.bump, lesson.recipes[0] if lesson.recipes else "")
     return PlanFinding(
         check="history", class_=lesson.class_, action=action, evidence=lesson.evidence or lesson.signature or about,
-        where=f"memory/{lesson.bump}", next=todo, who="operator" if action == "stop" else "maintainer" if action == "ask" else "bot",
+        where=f"memory/{lesson.bump}", next=todo, who=who,
         what=Text(_SAID[word].en.format(*words), _SAID[word].zh.format(*words)), release=lesson.release,
     )

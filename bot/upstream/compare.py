@@ -3,6 +3,7 @@ concerns the recipe. What keeps an answer from being whole is said in it, never 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
@@ -16,6 +17,7 @@ from bot.upstream.engines import Engine
 from bot.upstream.touching import SHOWN, ranked
 
 MAIN = "main"
+_SHORT = re.compile(r"[0-9a-f]{4,39}")
 # With one of these nobody can say how the two commits stand to each other.
 _BLIND: frozenset[Doubt] = frozenset({"gone", "ambiguous", "unreachable"})
 Stand = Literal["older", "newer", "same", "incomparable"]
@@ -46,7 +48,7 @@ def _compared(commits: Commits, history: History | None, repository: str, base: 
         found = commits.compare(repository, base, head)
     except BumpbotError as error:
         return Comparison(repository=repository, base=base, head=head, merge_base=None, ahead=0, behind=0,
-                          doubts=_once([*doubts, doubt_of(error)]))
+                          doubts=_once([*doubts, _unanswered(error, (base, head))]))
     if found.merge_base is None and not doubts and "shallow" not in found.doubts:
         doubts.append("rewritten")
     if len(found.commits) < found.ahead:
@@ -55,10 +57,10 @@ def _compared(commits: Commits, history: History | None, repository: str, base: 
     return replace(found, touching=touching[:SHOWN], concerning=len(touching), doubts=_once([*found.doubts, *doubts]))
 
 
-def doubt_of(error: BumpbotError) -> Doubt:
-    """What an error of a history leaves in doubt."""
-    kinds: dict[type[BumpbotError], Doubt] = {Missing: "gone", BadInput: "ambiguous", Refusal: "impostor"}
-    return kinds.get(type(error), "unreachable")
+def _unanswered(error: BumpbotError, names: tuple[str, ...]) -> Doubt:
+    """A short id that is not unique is bad input; so is an answer that nobody can read."""
+    short = any(_SHORT.fullmatch(name) for name in names)
+    return "gone" if isinstance(error, Missing) else "ambiguous" if isinstance(error, BadInput) and short else "unreachable"
 
 
 def _named(history: History | None, name: str, role: str) -> tuple[Doubt, ...]:
@@ -70,8 +72,10 @@ def _named(history: History | None, name: str, role: str) -> tuple[Doubt, ...]:
         history.full(name)
     except Refusal:
         return ("rewritten" if role == "old" else "impostor",)
-    except (Missing, BadInput) as error:
-        return (doubt_of(error),)
+    except Missing:
+        return ("gone",)
+    except BadInput:
+        return ("ambiguous",)
     except BumpbotError:
         return ()
     return ()

@@ -16,6 +16,7 @@ _REVERT = re.compile(r"^reverts?\b[\s:]*", re.IGNORECASE)
 _AGAIN = re.compile(r"^(?:re-?(?:land|apply|introduce|do)|cherry-?pick(?:ed)?|back-?port)(?:ing|ed)?\b[\s:]*", re.IGNORECASE)
 # Two numbers at the end of such a title are not two pull requests that came with the commit.
 _ABOUT = re.compile(r"\b(?:revert|follow[- ]?up|fix(?:es)? for|regression|caused|introduced|part of|supersede)", re.IGNORECASE)
+_TAGGED = re.compile(r"^\s*\[[^\]]{0,30}(?:re-?land|re-?apply|cherry-?pick|back-?port|release)[^\]]{0,30}\]", re.IGNORECASE)
 _SHORTEST = 12
 
 
@@ -45,6 +46,18 @@ def reverts(title: str, other: str) -> bool:
 def is_revert(title: str) -> bool:
     """Whether a title begins as a revert's does."""
     return bool(_REVERT.match(_TAGS.sub("", title).strip()))
+
+
+def again(title: str, other: str) -> bool:
+    """Whether a title says that it is another's, come again: `Reland "..."`, `[cherry-pick] ...`."""
+    told = title.strip()
+    word = bool(_AGAIN.match(told) or _AGAIN.match(_TAGS.sub("", told).strip()) or _TAGGED.match(told))
+    return word and same(title, other)
+
+
+def stem(title: str) -> str:
+    """A title as another commit's message would repeat it."""
+    return _TAIL.sub("", title).strip()[:120]
 
 
 def same(title: str, other: str) -> bool:

@@ -25,10 +25,11 @@ PLACES: dict[int, Text] = {
     1: Text(en="names it in its title only", zh="仅在标题中提及"),
 }
 SHOWN = 60
-_HARDWARE = re.compile(r"(?:g?[bh]\d{2,3}|mi\d{2,3}x?|[al]\d{2,3}s?|rtx\w*|sm_?\d{2,3}[af]?|gfx\w+|hopper|blackwell|ampere|cuda|rocm|hip"
-                       r"|nvidia|amd|cdna\d?)")
+_HARDWARE = re.compile(r"(?:g?[bh]\d{2,3}|mi\d{2,3}x?|[al]\d{2,3}s?|rtx\w*|sm_?\d{2,3}[af]?|gfx\w+|hopper|blackwell|ampere|cuda"
+                       r"|rocm|hip|nvidia|amd|cdna\d?)")
 # Files that no server runs.
-_ASIDE = re.compile(r"(?:^|/)(?:tests?|docs?|examples?|benchmarks?|\.github|\.buildkite|scripts|ci)/|\.(?:md|rst|txt|ipynb)$|(?:^|/)test_[^/]*$")
+_ASIDE = re.compile(r"(?:^|/)(?:tests?|docs?|examples?|benchmarks?|\.github|\.buildkite|scripts|ci)/|\.(?:md|rst|txt|ipynb)$"
+                    r"|(?:^|/)test_[^/]*$")
 _MODELS = re.compile(r"(?:^|/)models?(?:/|_)")
 _PIECES = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
 _WIDE, _JOINED, _LEAST = 60, 4, 2
@@ -62,7 +63,8 @@ def ranked(commits: Sequence[Commit], files: Mapping[str, Sequence[str]], uses: 
     words = words_of(uses)
     if not words:
         return ()
-    parts, options = {word.squeezed: word for word in words if word.kind != "option"}, [word for word in words if word.kind == "option"]
+    parts = {word.squeezed: word for word in words if word.kind != "option"}
+    options = [word for word in words if word.kind == "option"]
     everywhere = {word.squeezed: word for word in words}
     defined = _definer(options)
     look = lru_cache(maxsize=65536)(lambda path: _in_path(path, parts))
