@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from bot.adapters.gitcli import check_path, meaning
 from bot.errors import BadInput, Missing
-from bot.ports import Git, Process
+from bot.ports import Git, Process, Tree
 
 MAX_FILE = 64_000_000
 _NEVER = frozenset({".git"})
@@ -35,6 +35,7 @@ class LocalCommit:
     def __init__(self, process: Process, root: Path, oid: str) -> None:
         self._process, self._root, self._oid = process, root, oid
         self._modes: dict[str, str] | None = None
+        self._kept: dict[str, bytes] = {}
 
     @classmethod
     def of(cls, process: Process, root: Path, ref: str) -> LocalCommit | None:
@@ -48,6 +49,8 @@ class LocalCommit:
         """A plain file's content; None when there is none (symbolic links are not followed)."""
         if check_path(path) not in self._listing():
             return None
+        if path in self._kept:
+            return self._kept[path]
         code, out, err = _git(self._process, self._root, "cat-file", "blob", f"{self._oid}:{path}")
         if code:
             raise meaning("cat-file", err)
@@ -55,6 +58,23 @@ class LocalCommit:
 
     def paths(self, prefix: str = "") -> Sequence[str]:
         return sorted(path for path in self._listing() if path.startswith(prefix))
+
+    def want(self, paths: Collection[str]) -> None:
+        """Reads all of these at once, and keeps them: a process for each of 4,000 files took 20 s."""
+        asked = [path for path in dict.fromkeys(paths) if path in self._listing() and path not in self._kept and "\n" not in path]
+        given = "".join(f"{self._oid}:{path}\n" for path in asked).encode("utf-8", "surrogateescape")
+        code, out, err = _git(self._process, self._root, "cat-file", "--batch", stdin=given) if asked else (0, b"", b"")
+        if code:
+            raise meaning("cat-file", err)
+        at = 0
+        for path in asked:
+            end = out.index(b"\n", at)
+            size = out[at:end].rpartition(b" ")[2]
+            if not size.isdigit():  # a blob that this clone lacks: `read` says so
+                at = end + 1
+                continue
+            self._kept[path] = out[end + 1:end + 1 + int(size)]
+            at = end + int(size) + 2
 
     def _listing(self) -> dict[str, str]:
         if self._modes is None:
@@ -66,8 +86,27 @@ class LocalCommit:
         return self._modes
 
 
-def _git(process: Process, root: Path, *argv: str) -> tuple[int, bytes, bytes]:
-    return process.run(["git", *argv], cwd=root, env={"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"})
+class SubTree:
+    """Satisfies the Tree port over one folder of another tree."""
+
+    def __init__(self, tree: Tree, folder: str) -> None:
+        self._tree, self._below = tree, f"{folder.strip('/')}/"
+
+    def read(self, path: str) -> bytes | None:
+        return self._tree.read(self._below + path)
+
+    def paths(self, prefix: str = "") -> Sequence[str]:
+        return [path[len(self._below):] for path in self._tree.paths(self._below + prefix)]
+
+    def want(self, paths: Collection[str]) -> None:
+        """Says which files will be read, to a tree that can make use of it."""
+        if (want := getattr(self._tree, "want", None)) is not None:
+            want([self._below + path for path in paths])
+
+
+def _git(process: Process, root: Path, *argv: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+    env = {"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+    return process.run(["git", *argv], cwd=root, env=env, stdin=stdin)
 
 
 class FolderTree:

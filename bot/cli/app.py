@@ -209,6 +209,29 @@ def image(
     images.show(context.obj, reference, format.value)
 
 
+@app.command(name="check-imports")
+def check_imports(
+    context: Context,
+    engine: Annotated[list[str], typer.Option(
+        "--engine", metavar="NAME=PATH", help="the engine that is imported (sglang, vllm, ...); may be given again")],
+    consumer: Annotated[str, typer.Option("--consumer", metavar="PATH", help="what imports it")],
+    format: FormatOption = Format.table,
+) -> None:
+    """What a consumer imports that an engine lacks.
+
+    Only what is missing is told. PATH is a wheel, a folder (unpacked, or a checkout), REV[:path] of --repo, or FOLDER@REV[:path]
+    of another repository. Sources are read, never run. The start path is the consumer's package for that engine, its __main__,
+    and what these import.
+
+    Example: bumpbot check-imports --engine sglang=sglang-0.5.19.whl --consumer ai_dynamo-1.1.0.whl
+
+    Exit: 1 when an unguarded import on the start path is missing, or something on that path could not be read.
+    """
+    from bot.cli import check_imports as command
+
+    command.check(context.obj, engine, consumer, format.value)
+
+
 @app.command()
 def triage(
     paths: Annotated[Paths, typer.Argument(metavar="PATH", help="logs, archives of logs, or folders")],

@@ -19,9 +19,11 @@ from bot.adapters.commits import GitHubCommits
 from bot.adapters.folder_archive import FolderArchive
 from bot.adapters.git import CommandGit, init_bare
 from bot.adapters.github import GitHubForge
+from bot.adapters.github.settings import GitHubSettings
 from bot.adapters.process import LocalProcess
 from bot.adapters.published import ApiSource
 from bot.adapters.registry import OciRegistry
+from bot.adapters.surveyor import ChildSurveyor
 from bot.adapters.tree import CommitTree
 from bot.cli import rehearsal, stage
 from bot.cli.output import as_json, note
@@ -94,7 +96,7 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
             progress.at(event)
             reports = bot.woken(event, payload)
             troubles += [report.trouble for report in reports if report.trouble]
-            if reports and reports[-1].ended:
+            if reports and reports[-1].ended and not world.awaited:
                 world.stop()
         if after is not None:
             after(world, bot)
@@ -122,6 +124,8 @@ class RehearsedBot:
         self._forge = GitHubForge(world.github_url, world.repository, token, world.clock, login=account)
         self._registry = OciRegistry(world.clock, override=world.endpoints, trust_declared=story.declared.registry.declared_digests,
                                      resolve=_nowhere)
+        self._settings = GitHubSettings(world.github_url, world.repository, token, world.clock)
+        self._surveyor = ChildSurveyor(work / "surveys")
         self._commits = GitHubCommits(world.clock, base_url=world.github_url, token=token)
         self._knowledge = knowledge(self._assets)
         self._held: dict[bytes | None, tuple[Layout, Renderer]] = {}
@@ -151,6 +155,7 @@ class RehearsedBot:
             knowledge=self._knowledge, render=render, mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
             narrate=self._narrate, generator=generator(layout), archive=self.archive,
+            upstreams=self._world.upstreams, surveyor=self._surveyor, fleet=self._world.fleet, settings=self._settings,
         )
 
     def _published(self, layout: Layout) -> Published:

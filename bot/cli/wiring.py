@@ -38,6 +38,7 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
         repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
         reported=reported.load(assets.text("knowledge/reported.yaml"), file="knowledge/reported.yaml"),
+        engines=engines.load(assets.text("knowledge/engines.yaml"), file="knowledge/engines.yaml"),
     )
 
 

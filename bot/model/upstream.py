@@ -50,7 +50,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 class MissingImport(Struct, frozen=True, kw_only=True):
     """An import that the other package does not answer (CONTRACTS `check-imports`). `module` and `name` as written in the
-    statement; `name` None when the module itself is missing."""
+    statement; `name` None when the module itself is missing; `needs` are
+    settings without which it is not executed (`config.chat_processor=vllm`)."""
 
     module: str
     name: str | None
@@ -60,6 +61,7 @@ class MissingImport(Struct, frozen=True, kw_only=True):
     lazy: bool
     typing: bool
     on_start_path: bool
+    needs: tuple[str, ...] = ()
 
     @property
     def stops(self) -> bool:
@@ -70,7 +72,8 @@ class MissingImport(Struct, frozen=True, kw_only=True):
 class ImportsChecked(Struct, frozen=True, kw_only=True):
     """The imports of one consumer against one provider, as people name both (`dynamo 1.1.0`, `sglang 0.5.19`). `before` is what the
     old provider lacked already, None where it was not looked at; `unread` are files that could not be parsed, and `unread_start`
-    those of them on the start path: there nothing is known, and never "nothing missing". `counted` imports were looked at."""
+    those of them on the start path: there nothing is known, and never "nothing missing". `unknown` are
+    names asked for unguarded on the start path that only running the provider would show. `counted` imports were looked at."""
 
     consumer: str
     provider: str
@@ -79,6 +82,7 @@ class ImportsChecked(Struct, frozen=True, kw_only=True):
     before: tuple[MissingImport, ...] | None = None
     unread: tuple[str, ...] = ()
     unread_start: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     counted: int = 0
     fits: str | None = None  # the newest version or commit of the consumer that misses nothing, where it was looked for
 

@@ -127,11 +127,12 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the rehearsal must end; words of CONTRACTS section 3."""
+    """How the rehearsal must end; words of CONTRACTS section 3. `before`: how the story's earlier bumps ended, the first first."""
 
     outcome: Text
     cause: Text | None = None
     repairs_used: Count = 0
+    before: tuple[Text, ...] = ()
 
 
 class Variant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

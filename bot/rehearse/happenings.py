@@ -41,7 +41,7 @@ class Dispatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
 class Push(Change, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="push"):
     """Somebody pushes one commit.
 
-    It goes to `branch`, or to the branch of the pull request `pull` (a number, or `newest`: the newest one then open);
+    It goes to `branch`, or to the branch of the pull request `pull` (a number, or `newest`: the bot's newest one then open);
     with neither to the default branch.
     """
 
@@ -70,7 +70,7 @@ class Open(Neighbour, frozen=True, kw_only=True, forbid_unknown_fields=True, tag
 
 
 class PullEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something a person does to a pull request; `pull` None is the newest one then open."""
+    """Something a person does to a pull request; `pull` None is the bot's newest one then open."""
 
     at: Moment
     by: Login

@@ -217,10 +217,11 @@ class People:
             person.merge(number)
 
     def _newest(self, event: happenings.PullEvent | happenings.Push) -> int:
-        numbers = [pull.number for pull in self._hub.pulls() if pull.open]
+        bot = self._scenario.declared.accounts.bot
+        numbers = [pull.number for pull in self._hub.pulls() if pull.open and pull.author.login == bot]
         if not numbers:
             raise Refusal(
-                f"at {event.at:%H:%M} {event.by} would act on a pull request, but none is open",
+                f"at {event.at:%H:%M} {event.by} would act on a pull request, but none of the bot's is open",
                 "move the event to a later moment of the scenario",
             )
         return max(numbers)

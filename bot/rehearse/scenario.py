@@ -27,9 +27,9 @@ from bot.rehearse.registry import Catalogue, ImageData
 from bot.rehearse.upstream import Upstream, upstreams
 
 FILE = sharing.FILE
-ABOUT = ("scenario.yaml of a rehearsal. Beside it lie repo/ (the guest repository's files), registry.yaml, baseline.json, upstream/ "
-         "and artifacts/<run>/<attempt>/<artifact name>/; `$defs` describes upstream/*.yaml as `upstream`, registry.yaml as "
-         "`registry` and baseline.json as `baseline`.")
+ABOUT = ("scenario.yaml of a rehearsal. Beside it lie repo/ (the guest repository's files), registry.yaml, baseline.json, "
+         "upstream/ and artifacts/<run>/<attempt>/<artifact name>/; `$defs` describes upstream/*.yaml as `upstream`, registry.yaml "
+         "as `registry` and baseline.json as `baseline`.")
 HOSTED = "hosted"
 
 

@@ -62,6 +62,7 @@ class World:
         self.tokens: Mapping[str, str] = TOKENS
         self._workdir, self._stack, self._stopped = workdir, ExitStack(), False
         self._script = Script(scenario)
+        self._events = sorted(scenario.story.events, key=lambda event: event.at)
         self.registries = {name: LoopbackRegistry(repositories) for name, repositories in scenario.registry.items()}
         self.published = LoopbackPublished(scenario.published)
         self.upstreams = UpstreamsTold([told_upstream(one) for one in scenario.upstream])
@@ -150,13 +151,18 @@ class World:
         """Ends `deliveries` after the present one."""
         self._stopped = True
 
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody will still ask for a bump: the story is not over when one has ended."""
+        return any(isinstance(event, happenings.Dispatch) for event in self._events)
+
     def deliveries(self) -> Iterator[Delivery]:
         """(event name, payload) for the bot, one after another, the clock at the moment of each.
 
         Ends at the story's `until`, or when `stop` was called, or when nothing can happen any more. Whatever the bot
         does between two deliveries happens at one moment, unless it sleeps on the clock.
         """
-        events = sorted(self.scenario.story.events, key=lambda event: event.at)
+        events = self._events
         wake = self.scenario.declared.schedule.first if self.scenario.declared.schedule else None
         while not self._stopped:
             if queued := self.hub.drain():
@@ -227,8 +233,8 @@ class World:
     def report(self) -> dict[str, Any]:
         """What happened, in the shape of CONTRACTS section 2 `rehearse` without what only the bot can say.
 
-        Runs are those of the bot's pull requests and dispatches; others' runs are not. GPU-hours are GPUs times hours
-        held, every attempt, cancelled jobs too.
+        Pull requests are the bot's. Runs are those of the bot's pull requests and dispatches; others' runs are not. GPU-hours
+        are GPUs times hours held, every attempt, cancelled jobs too.
         """
         bot = self.scenario.declared.accounts.bot
         runs = [run for run in self.hub.runs_made() if run.actor == bot or run.event.startswith("pull_request")]
@@ -262,5 +268,6 @@ class World:
                     "open": pull.open,
                 }
                 for pull in self.hub.pulls()
+                if pull.author.login == bot
             ],
         }

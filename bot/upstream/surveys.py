@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from bot.upstream.imports import reading as imports
+
 
 class Survey(Struct, frozen=True):
     """One survey. `read` gets a file's bytes and its path, and raises ValueError, SyntaxError or RecursionError for what it cannot
@@ -17,4 +19,6 @@ class Survey(Struct, frozen=True):
     read: Callable[[bytes, str], Any]
 
 
-SURVEYS: dict[str, Survey] = {}
+SURVEYS: dict[str, Survey] = {
+    "imports": Survey(imports.VERSION, imports.survey),
+}

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from bot.adapters.registry.store import checksum
+from bot.adapters.store import checksum
 from tests.adapters.fake_registry import document
 
 

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from bot.adapters.http import Answer, plain
-from bot.adapters.registry.store import Store
+from bot.adapters.store import Store
 from bot.images.reference import valid_digest
 
 FORMAT = 1

@@ -41,8 +41,8 @@ class Registered(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Ready(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What lies ready on the fleet behind one runner label: names of images and models as its launcher looks for them. `images` or
     `models` left out: nobody tells. `imports` are globs of model prefixes (`*`: every one) for which the launcher fetches an image
-    by itself, `downloads` the same for models, and `locked` says that two jobs that fetch one model wait for each other; `source`
-    is where it says so."""
+    by itself, `downloads` the same for models, and `locked` says that two jobs that fetch one model wait for each other.
+    `by_hand`: what the launcher does not fetch must be put there by people. `source` is where it says so."""
 
     runner: Text
     images: tuple[Text, ...] | None = None
@@ -50,6 +50,7 @@ class Ready(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     imports: tuple[Text, ...] = ()
     downloads: tuple[Text, ...] = ()
     locked: bool = False
+    by_hand: bool = False
     source: str = ""
     at: Since = None
 
@@ -87,7 +88,7 @@ class FleetTold:
         held = self._now(self._told.staged, lambda one: one.runner)
         return None if held is None else tuple(
             preflight.Staged(runner=one.runner, images=one.images, models=one.models, imports=one.imports, downloads=one.downloads,
-                             source=one.source, at=one.at) for one in held)
+                             locked=one.locked, by_hand=one.by_hand, source=one.source, at=one.at) for one in held)
 
     def loads(self) -> Sequence[preflight.Load] | None:
         """How busy each cluster is now. None: nobody says."""
@@ -104,7 +105,8 @@ class FleetTold:
     def runners(self) -> Sequence[Runner] | None:
         """The same, as the forge's list tells them."""
         held = self.registered()
-        return None if held is None else tuple(Runner(name=one.name, labels=one.labels, online=one.online) for one in held)
+        return None if held is None else tuple(
+            Runner(name=one.name, labels=one.labels, online=one.online, busy=one.busy) for one in held)
 
     def _now(self, told: Sequence[T] | None, name: Callable[[T], str]) -> Sequence[T] | None:
         """Of each name the entry that holds now: the newest that is not still to come."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import ndiff
 from functools import cached_property
 from typing import Annotated
 
@@ -15,6 +16,8 @@ from bot.model.upstream import Commit, Comparison
 
 Sha = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
 _ID = re.compile(r"[0-9a-f]{7,40}")
+# As git and GitHub write them into titles: the number of a squash at the very end, that of a merge at the start.
+_SQUASH, _MERGE = re.compile(r"\(#(\d+)\)\s*$"), re.compile(r"(?:Merge pull request|Auto merge of) #(\d+)\b")
 
 
 class CommitTold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -110,8 +113,11 @@ class HistoryTold:
             raise BadInput(f"{name} means {len(found)} commits of {self.told.repository}", "give more of the id")
         return found[0]
 
-    def commit(self, sha: str) -> Commit:
-        """The noun for one commit."""
+    def commit(self, name: str) -> Commit:
+        """The noun for one commit, by id, short id or tag."""
+        sha = name if name in self._at else self.full(name)
+        if sha not in self._at:
+            raise Missing(f"{self.told.repository} has {name}, and nothing is told of that commit", "tell it")
         one = self._at[sha]
         return Commit(sha=sha, title=one.title, date=one.date, pull=one.pull, parents=self._parents[sha])
 
@@ -180,15 +186,29 @@ class HistoryTold:
         return [self.commit(sha) for sha in self._reach(head, since)
                 if any(text in f"{self._at[sha].title}\n\n{self._at[sha].body}" for text in texts)]
 
+    def lines(self, base: str, head: str, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        found: dict[str, Sequence[str]] = {}
+        for sha in self.between(base, head):
+            one = self._at[sha]
+            if set(paths) & set(one.files) - set(one.tree):
+                raise Missing(f"which lines {sha[:12]} changed is not told", "tell the text of its files")
+            if touched := sorted(set(paths) & set(one.tree)):
+                found[sha] = [line for path in touched for line in self._lines(sha, path)]
+        return found
+
+    def _lines(self, sha: str, path: str) -> list[str]:
+        above = self.files(self._parents[sha][0]).get(path) if self._parents[sha] else None
+        both = ndiff((above or "").splitlines(), (self._at[sha].tree[path] or "").splitlines())
+        return [line[2:] for line in both if line[:2] in ("+ ", "- ")]
+
     def merged(self, pull: int, head: str | None) -> Commit | None:
-        found = [sha for sha in self._reach(head)
-                 if self._at[sha].pull == pull or f"(#{pull})" in self._at[sha].title]
+        found = [sha for sha in self._reach(head) if pull in (self._at[sha].pull, _number(self._at[sha].title))]
         return self.commit(found[0]) if found else None
 
     def patch_ids(self, commits: Sequence[str]) -> Mapping[str, str]:
         return {sha: self._patch_id(self.full(sha)) for sha in commits}
 
-    def same_change(self, patch_id: str, head: str, *, since: str | None = None) -> Commit | None:
+    def same_change(self, patch_id: str, head: str, *, since: str | None = None, files: Collection[str] = ()) -> Commit | None:
         return next((self.commit(sha) for sha in self._reach(head, since) if self._patch_id(sha) == patch_id), None)
 
     def _patch_id(self, sha: str) -> str:
@@ -198,3 +218,9 @@ class HistoryTold:
         above = self.files(self._parents[sha][0]) if self._parents[sha] and one.tree else {}
         change = repr([(path, above.get(path), text) for path, text in sorted(one.tree.items())]) if one.tree else one.sha
         return hashlib.sha1(change.encode()).hexdigest()
+
+
+def _number(title: str) -> int | None:
+    """The pull request that a title says it came by."""
+    found = _SQUASH.search(title) or _MERGE.match(title)
+    return int(found[1]) if found else None

@@ -1,0 +1,5 @@
+"""Whether a consumer finds in a package all that it imports from it: modules, names, guards, and what its start executes."""
+
+from bot.upstream.imports.asked import checked
+
+__all__ = ["checked"]

@@ -1,0 +1,122 @@
+"""How one import stands: whether it is executed when its module is, and what would happen if it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bot.upstream.imports.conditions import World, judge, settings
+from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Module, Statement, Try
+
+Failure = Literal["module", "name"]
+BOTH: frozenset[Failure] = frozenset({"module", "name"})
+NONE: frozenset[Failure] = frozenset()
+Lacks = Callable[[Statement], "Failure | Literal['', 'unsure', 'foreign']"]
+"""How a statement fails: for want of a module or of a name, not at all, nobody can tell, or it asks somebody else."""
+
+
+class Standing(Struct, frozen=True):
+    """`runs`: importing the module executes it, as far as anybody can tell; `never`: nothing does; `typing`: only a type checker
+    reads it. `guards` are the failures that would be caught, or of which it is not sure that they happen at all;
+    `needs` are settings (`config.chat_processor=vllm`) without which it is not executed."""
+
+    runs: bool
+    guards: frozenset[Failure] = NONE
+    typing: bool = False
+    never: bool = False
+    needs: tuple[str, ...] = ()
+
+
+class Standings:
+    """All imports of one module. `world` says what is taken for granted, `lacks` what the provider lacks."""
+
+    def __init__(self, read: Module, world: World, lacks: Lacks) -> None:
+        self._read, self._world, self._lacks = read, world, lacks
+        self._bodies: dict[int, Failure | Literal["", "unsure"]] = {}
+
+    def __iter__(self) -> Iterator[tuple[Statement, Standing]]:
+        return ((statement, self.of(statement, statement.frames)) for statement in self._read.statements)
+
+    def of(self, statement: Statement, frames: tuple[Frame, ...]) -> Standing:
+        """How it stands within the innermost of its frames that are given."""
+        guards: frozenset[Failure] = NONE
+        runs, typing, never = not statement.lazy, False, False
+        for frame in frames:
+            if frame.kind == "if":
+                told = self._judged(frame)
+                if told is False:
+                    runs = False
+                    typing |= self._judged(frame, typing=True) is not False
+                    never |= not typing and self._judged(frame, main=True) is False
+                elif told is None and not statement.lazy:
+                    guards = BOTH
+            elif frame.kind == "with":
+                guards |= _caught(frame.catches)
+            elif frame.part == BODY:
+                guards |= _guarded(self._read.tries[frame.at])
+            elif frame.part != FINALLY:
+                dead, unsure = self._after(frame)
+                runs, never = runs and not dead, never or dead
+                guards |= BOTH if unsure else NONE
+        needs = tuple(need for frame in frames if frame.kind == "if" for need in settings(frame.test))
+        return Standing(runs and not typing, guards, typing, never, needs)
+
+    def _judged(self, frame: Frame, **changed: bool) -> bool | None:
+        world: World = replace(self._world, **changed) if changed else self._world
+        return judge(frame.test, world, self._read.flags)
+
+    def _after(self, frame: Frame) -> tuple[bool, bool]:
+        """Of a handler or an `else`: whether it surely does not run, and whether nobody can tell."""
+        body = self._body(frame.at)
+        if frame.part == ELSE:
+            return body in BOTH, False
+        if body == "":
+            return True, False
+        if body == "unsure":
+            return False, True
+        return _catcher(self._read.tries[frame.at], body) != frame.part, False
+
+    def _body(self, at: int) -> Failure | Literal["", "unsure"]:
+        """How the body of a `try` ends: the failure that it surely has, none, or nobody can tell."""
+        if at not in self._bodies:
+            self._bodies[at] = "unsure"  # of an import within a handler of the same try, nothing is known meanwhile
+            self._bodies[at] = self._judge_body(at)
+        return self._bodies[at]
+
+    def _judge_body(self, at: int) -> Failure | Literal["", "unsure"]:
+        told: Failure | Literal["", "unsure"] = "unsure" if self._read.tries[at].mixed else ""
+        asked = False
+        for statement in self._read.statements:
+            place = next((place for place, frame in enumerate(statement.frames)
+                          if frame.kind == "try" and (frame.at, frame.part) == (at, BODY)), None)
+            if place is None:
+                continue
+            inner = self.of(statement, statement.frames[place + 1:])
+            lacking = self._lacks(statement)
+            if statement.lazy or inner.never or inner.typing or not inner.runs:
+                continue
+            if lacking in BOTH and lacking not in inner.guards:
+                return lacking  # type: ignore[return-value]
+            asked |= lacking != "foreign"
+            told = "unsure" if lacking in ("foreign", "unsure") or inner.guards else told
+        return told if asked else "unsure"
+
+
+def _guarded(tried: Try) -> frozenset[Failure]:
+    """The failures of a body that a handler swallows."""
+    return frozenset(kind for kind in BOTH if (place := _catcher(tried, kind)) is not None and not tried.handlers[place].ends)
+
+
+def _catcher(tried: Try, failure: Failure) -> int | None:
+    """The handler that a failure comes to."""
+    for place, handler in enumerate(tried.handlers):
+        if failure in _caught(handler.catches) and not (handler.catches == "unsure" and handler.ends):
+            return place
+    return None
+
+
+def _caught(catches: str) -> frozenset[Failure]:
+    return BOTH if catches in ("any", "unsure") else frozenset({"module"}) if catches == "module" else NONE
