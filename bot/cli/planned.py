@@ -12,7 +12,7 @@ from bot import budget
 from bot.baseline import findings as of_baseline
 from bot.cli.files import matrix_of
 from bot.cli.output import as_json, entries, note, report
-from bot.decide.report.planned import TOUCHING, check_lines
+from bot.decide.report.planned import TOUCHING, check_lines, compared
 from bot.layout import Layout
 from bot.model.bump import Bump, Plan
 from bot.model.checklines import CheckLine
@@ -80,8 +80,7 @@ def _terminal(facts: Bump) -> None:
         if comparison.touching:
             typer.echo(f"\nCommits that touch what the recipe uses, {_range(comparison)}\n")
             entries([_commit(one) for one in comparison.touching[:TOUCHING]])
-            left = max(comparison.concerning, len(comparison.touching)) - TOUCHING
-            if left > 0:
+            if left := compared(comparison).more:
                 typer.echo(f"\nand {left} more")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from msgspec.structs import replace
 
 from bot.decide import report
 from bot.decide.report.planned import NOTES, SIBLINGS, TOUCHING, compared
 from bot.model.bump import Approval, Bump
-from bot.model.finding import Act, Check, Checked, PlanFinding, Release
+from bot.model.finding import Act, Check, Checked, PlanFinding, Release, Who
 from bot.model.policy import Answered
 from bot.model.record import Proposal
 from bot.model.text import Text
@@ -94,8 +96,8 @@ class TestTheOpenQuestion:
 
 class TestWhoMovesNextOfWhatIsNotOpened:
     def test_is_whoever_can_change_what_was_found(self) -> None:
-        for class_, mover in (("moved-module", "upstream"), ("model-not-staged", "operator"), ("capacity", "bot")):
-            state = body(planned(*checked(found("imports", "stop", class_=class_)))).state
+        for mover in get_args(Who):
+            state = body(planned(*checked(found("imports", "stop", class_="moved-module", who=mover)))).state
             assert (state.phase, state.next) == ("prevented", mover)
 
 

@@ -21,11 +21,11 @@ _ORDER: dict[State, int] = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3, "
 
 def compared(comparison: Comparison) -> CompareLine:
     """A comparison without what others wrote: of the commits that touch what the recipe uses, the first."""
+    shown = touches(comparison.touching[:TOUCHING], comparison.url)
     return CompareLine(
         repository=comparison.repository, base=comparison.base, head=comparison.head, merge_base=comparison.merge_base,
         ahead=comparison.ahead, behind=comparison.behind, url=comparison.url, doubts=comparison.doubts,
-        touching=touches(comparison.touching[:TOUCHING], comparison.url),
-        more=max(0, comparison.concerning - TOUCHING, len(comparison.touching) - TOUCHING),
+        touching=shown, more=max(comparison.concerning, len(comparison.touching)) - len(shown),
     )
 
 
