@@ -35,6 +35,7 @@ from bot.cli.wiring import generator, knowledge, published, renderer
 from bot.cli.writing import scratch
 from bot.errors import BadArguments, BumpbotError, Refusal
 from bot.layout import Layout, Smoke
+from bot.layout.upstream import Preflight
 from bot.ledger import BRANCH, Ledger, wake_id
 from bot.ports import Published
 from bot.rehearse import policy as policies
@@ -91,6 +92,7 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
             observer(world)
         progress = stack.enter_context(stage.Progress(story, world, shown=narrate))
         bot = RehearsedBot(world, story, work, say=progress.say, narrate=lambda line: progress.at(line.partition(": ")[2] or line))
+        stack.callback(bot.close)
         troubles: list[str] = []
         for event, payload in world.deliveries():
             progress.at(event)
@@ -129,6 +131,10 @@ class RehearsedBot:
         self._commits = GitHubCommits(world.clock, base_url=world.github_url, token=token)
         self._knowledge = knowledge(self._assets)
         self._held: dict[bytes | None, tuple[Layout, Renderer]] = {}
+
+    def close(self) -> None:
+        """Ends the child processes that read sources."""
+        self._surveyor.close()
 
     def woken(self, name: str, payload: dict[str, Any]) -> list[Any]:
         """One wake. What a person's request is refused for is told and does not end the rehearsal."""
@@ -171,7 +177,8 @@ class RehearsedBot:
         if data not in self._held:
             layout, policy = guest_layout(self._story, data, self._assets, file=LAYOUT_FILE), self._story.story.policy
             layout = msgspec.structs.replace(layout, style=policy.style, repository=self._world.repository,
-                                             smoke=_staged(layout.smoke, policy.smoke))
+                                             smoke=_staged(layout.smoke, policy.smoke),
+                                             preflight=_checked(layout.preflight, policy.checks))
             self._held[data] = layout, renderer(self._assets, layout, self._knowledge)
         return self._held[data]
 
@@ -181,6 +188,11 @@ def _nowhere(host: str, port: int) -> Sequence[str]:
     if is_loopback_name(host):
         return [host]
     raise Refusal(f"{host} is not in this rehearsal", "add it to the scenario's registry.yaml")
+
+
+def _checked(preflight: Preflight, told: policies.Checks) -> Preflight:
+    """The layout's checks without those that the policy of the story leaves out."""
+    return msgspec.structs.replace(preflight, off={**preflight.off, **dict.fromkeys(sorted(told.off), "left out in this story")})
 
 
 def _staged(smoke: Smoke | None, told: policies.Smoke) -> Smoke | None:
