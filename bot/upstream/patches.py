@@ -22,7 +22,8 @@ _PICKED = re.compile(r"\(cherry picked from commit ([0-9a-f]{40})\)")
 _MAIL = re.compile(r"From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001")
 _SUBJECT = re.compile(r"Subject: .*?((?:\s*\(#\d{1,9}\))+)\s*$")
 # A change named as the fault that a patch works around is none that it stands for.
-_FAULT = re.compile(r"\b(?:regress\w*|introduced|caused?|broke\w*|since|bug in|breaks|culprit|because of|due to|after)\b", re.IGNORECASE)
+_FAULT = re.compile(r"\b(?:regress\w*|introduced|caused?|broke\w*|since|bug in|breaks|culprit|because of|due to|after)\b",
+                    re.IGNORECASE)
 _SED_FILE = re.compile(r"(?<![\w./-])([\w.-]+(?:/[\w.-]+)+\.(?:py|pyi|cu|cuh|cpp|h|hpp|json|toml|yaml|yml|sh))\b")
 # Where images install or clone an engine: what stands behind is the path in its repository.
 _INSTALLED = re.compile(r"^.*?/(?:site-packages|dist-packages|[a-z]+-workspace/[^/]+)/")
@@ -97,16 +98,14 @@ def _named(text: str, repository: str) -> Iterator[tuple[str, str]]:
 
 
 def _as_git(text: str, folder: str) -> str:
-    """The diffs in a text with git's own header lines and the paths of the repository: from `diff -u`, from a script that holds one,
-    or from git. Empty where there is none."""
+    """The diffs in a text with git's own header lines and the paths of the repository: from `diff -u`, from a script that holds
+    one, or from git. Empty where there is none."""
     out: list[str] = []
     lines = text.split("\n")
     at = 0
     while at < len(lines):
-        if lines[at].startswith("--- ") and at + 2 < len(lines) and lines[at + 1].startswith("+++ ") and lines[at + 2].startswith("@@ -"):
-            at = _file(lines, at, folder, out)
-        else:
-            at += 1
+        begins = all(line.startswith(sign) for line, sign in zip(lines[at:at + 3], ("--- ", "+++ ", "@@ -"), strict=False))
+        at = _file(lines, at, folder, out) if begins and at + 2 < len(lines) else at + 1
     return "".join(f"{line}\n" for line in out)
 
 

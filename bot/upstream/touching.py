@@ -18,7 +18,8 @@ from bot.model.upstream import Commit, Touch
 from bot.model.uses import Uses
 
 PLACES: dict[int, Text] = {
-    5: Text(en="changes where the engine defines an option or variable of the recipe", zh="修改了引擎中定义该配方所用选项或变量之处"),
+    5: Text(en="changes where the engine defines an option or variable of the recipe",
+            zh="修改了引擎中定义该配方所用选项或变量之处"),
     4: Text(en="changes a file of a backend or kernel that the recipe uses", zh="修改了该配方所用后端或内核的文件"),
     3: Text(en="changes a file of the recipe's model", zh="修改了该配方模型的文件"),
     2: Text(en="changes a file for the recipe's hardware", zh="修改了该配方硬件的相关文件"),

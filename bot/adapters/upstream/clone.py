@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from bot.adapters.gitcli import REMOTE_S, GitCommand, Remote, meaning
@@ -105,16 +105,17 @@ class Clone:
             raise Missing(f"there is no commit, tag or branch {name} upstream", "it is gone, or was never there")
         return found
 
-    def complete(self, blobs: Sequence[str]) -> None:
-        """Fetches the contents among these that are not here, in one request."""
+    def complete(self, blobs: Collection[str], commits: Sequence[str]) -> None:
+        """Fetches the contents among these (of these commits or their parents) that are not here, in one request: git asked for one
+        of them would fetch it alone. Which are missing it tells only of whole trees."""
         if self.local or not blobs:
             return
-        told = self.run("rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk=unsorted", "--stdin",
-                        stdin="".join(f"{blob}\n" for blob in dict.fromkeys(blobs)).encode()).decode()
-        missing = [line[1:] for line in told.splitlines() if line.startswith("?")]
+        given = "".join(f"{commit}\n{commit}^@\n" for commit in commits).encode()
+        told = self.run("rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk=unsorted", "--stdin", stdin=given)
+        missing = {line[1:] for line in told.decode().splitlines() if line.startswith("?")}.intersection(blobs)
         if missing:
             self.git.run("-c", "fetch.negotiationAlgorithm=noop", "fetch", *_COMMON, "--no-tags", "--filter=blob:none", "--stdin",
-                         "origin", stdin="".join(f"{line}\n" for line in missing).encode(), limit_s=FIRST_S)
+                         "origin", stdin="".join(f"{line}\n" for line in sorted(missing)).encode(), limit_s=FIRST_S)
 
     def _fetch(self, *words: str, limit_s: float) -> None:
         code, _, err = self.git.answer("fetch", *_COMMON, *words, limit_s=limit_s)
@@ -142,6 +143,8 @@ def _found(process: Process, folder: Path) -> Path:
     if not folder.is_dir():
         raise Missing(f"there is no folder {folder}", "correct the source in the layout")
     code, out, err = process.run(["git", "rev-parse", "--absolute-git-dir"], cwd=folder, env=env)
+    if b"not a git repository" in err:
+        raise Missing(f"{folder} is no git repository", "correct the source in the layout")
     if code:
         raise meaning("rev-parse", err)
     return Path(os.fsdecode(out.removesuffix(b"\n")))

@@ -58,7 +58,7 @@ class CloneTree:
         blobs = list(dict.fromkeys(self._blobs[path] for path in paths if self._blobs[path] not in self._kept))
         if not blobs:
             return
-        self._clone.complete(blobs)
+        self._clone.complete(blobs, [self._oid])
         given = "".join(f"{blob}\n" for blob in blobs).encode()
         sizes = self._clone.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=given).decode().split("\n")
         room, chosen = KEPT, list[str]()

@@ -162,7 +162,7 @@ class CloneHistory:
             return {}
         blobs = [blob for _, told in self._each(shas, "--raw", "--abbrev=40", *(("--", *paths) if paths else ()))
                  for blob in re.findall(r"\b(?!0{40})[0-9a-f]{40}\b", told.decode("utf-8", "replace"))]
-        self.clone.complete(blobs)
+        self.clone.complete(blobs, shas)
         told = self._each(shas, *_PATCH, *(("--", *paths) if paths else ()))
         return {sha: diff.decode("utf-8", "surrogateescape").lstrip("\n") for sha, diff in told}
 
