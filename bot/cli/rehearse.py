@@ -25,7 +25,7 @@ from bot.adapters.published import ApiSource
 from bot.adapters.registry import OciRegistry
 from bot.adapters.surveyor import ChildSurveyor
 from bot.adapters.tree import CommitTree
-from bot.cli import rehearsal, stage
+from bot.cli import around, rehearsal, stage
 from bot.cli.output import as_json, note
 from bot.cli.packaged import LAYOUT_FILE, limits
 from bot.cli.payload import event_of
@@ -161,15 +161,21 @@ class RehearsedBot:
             knowledge=self._knowledge, render=render, mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
             narrate=self._narrate, generator=generator(layout), archive=self.archive,
-            upstreams=self._world.upstreams, surveyor=self._surveyor, fleet=self._world.fleet, settings=self._settings,
+            upstreams=self._world.upstreams, surveyor=self._surveyor, settings=self._settings,
+            fleet=around.fleet(self._world, layout, lambda: self._stands(layout)),
+            neighbours=around.neighbours(self._world, layout, self._git, lambda: self._stands(layout)),
         )
 
     def _published(self, layout: Layout) -> Published:
         """What the layout says of baselines, the world's own API in place of any other."""
         source = ApiSource(self._world.clock, base_url=self._world.published_url, companion_url=self._world.companion_url)
         return published(self._world.clock, layout, self._knowledge,
-                         lambda: CommitTree(self._git, self._git.tip(layout.base) or ""), self.ledger,
+                         lambda: self._stands(layout), self.ledger,
                          api=None if layout.baselines.folder else source)
+
+    def _stands(self, layout: Layout) -> CommitTree:
+        """The files of the default branch as it stands now."""
+        return CommitTree(self._git, self._git.tip(layout.base) or "")
 
     def _stated(self) -> tuple[Layout, Renderer]:
         """The layout that the default branch states now, and its renderer; read once for each text that it had."""
