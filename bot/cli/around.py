@@ -19,7 +19,7 @@ from bot.rehearse.world import World
 class RehearsedFleet:
     """Satisfies the Fleet port: what the scenario tells, beside what a file of the guest's default branch says is staged.
 
-    An address of the layout is not asked: a rehearsal reaches nothing beyond this machine, and the scenario tells what it would say.
+    An address of the layout is not asked: a rehearsal reaches nothing beyond this machine, and the scenario tells what it says.
     """
 
     def __init__(self, world: World, layout: Layout, tree: Callable[[], Tree]) -> None:
