@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
+from bot.preflight import capacity, certify, identity, mergeable, names, overlap, parity, roster, runners, staging
 from bot.preflight.history import history
 
 
@@ -16,8 +17,19 @@ def _history(facts: Facts) -> Checked:
     return history(facts, {name: CHECKS[name](facts) for name in asked if name in CHECKS})
 
 
+# In the order of CONTRACTS section 2.
 CHECKS: dict[Check, Callable[[Facts], Checked]] = {
+    "identity": identity.check,
+    "roster": roster.check,
+    "runners": runners.check,
+    "staging": staging.check,
+    "mergeable": mergeable.check,
     "history": _history,
+    "certify": certify.check,
+    "names": names.check,
+    "parity": parity.check,
+    "capacity": capacity.check,
+    "overlap": overlap.check,
 }
 _WEIGHT = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3}
 

@@ -29,7 +29,7 @@ HOSTILE = ("a`b", "``", "a|b", "a\\|b", "a\\", "| x |", "a\n\n| b |", "x\n- y", 
 # Words of closed sets and addresses are no free text; a kind, a date or a fingerprint is.
 SOME = [name for name in CATALOGUE if not name.startswith(("last words, ", "cleaning up, ", "a stop because", "an answer, ", "an answer to ")) or "failed" in name]
 CLOSED = {"phase", "next", "reason", "result", "conclusion", "about", "verdict", "provenance", "cause", "retry", "start", "url",
-          "kind", "style"}
+          "kind", "style", "check", "state", "who", "same", "answer", "how", "doubts"}
 
 
 def mutated(value: Any, put: Any, field: str = "") -> Any:

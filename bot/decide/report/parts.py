@@ -8,8 +8,9 @@ from math import fsum
 from msgspec.structs import replace
 
 from bot.baseline import medians
+from bot.decide.findings import outcome_of
 from bot.decide.people import needs_approval, smoke_held
-from bot.decide.phase import SmokeDue, SweepDue, phase_of
+from bot.decide.phase import Prevented, SmokeDue, SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
@@ -41,7 +42,8 @@ def state(bump: Bump, ended: Ended | None) -> State:
     phase = phase_of(bump)
     asked = (isinstance(phase, SweepDue) and needs_approval(bump)) or (isinstance(phase, SmokeDue) and smoke_held(bump))
     waits: Mover = "maintainer" if asked else "bot"
-    mover: Mover = waits if ended is None else ENDINGS[ended.outcome].next
+    outcome = ended.outcome if ended else outcome_of(phase.found) if isinstance(phase, Prevented) else None
+    mover: Mover = waits if outcome is None else ENDINGS[outcome].next
     limits = bump.subject.limits
     return State(
         phase=ended.outcome.value if ended else PHASE_WORDS[type(phase).__name__],
@@ -55,7 +57,7 @@ def state(bump: Bump, ended: Ended | None) -> State:
 
 PHASE_WORDS = {
     "Opening": "proposed",
-    "Prevented": "proposed",
+    "Prevented": "prevented",
     "Taken": "handed-off",
     "Superseded": "superseded",
     "SmokeDue": "smoke-due",
