@@ -111,7 +111,8 @@ class Clone:
         if self.local or not blobs:
             return
         given = "".join(f"{commit}\n{commit}^@\n" for commit in commits).encode()
-        told = self.run("rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk=unsorted", "--stdin", stdin=given)
+        told = self.run("rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk=unsorted", "--stdin",
+                        stdin=given)
         missing = {line[1:] for line in told.decode().splitlines() if line.startswith("?")}.intersection(blobs)
         if missing:
             self.git.run("-c", "fetch.negotiationAlgorithm=noop", "fetch", *_COMMON, "--no-tags", "--filter=blob:none", "--stdin",
