@@ -45,7 +45,8 @@ class _Asked:
         except _Unknown as why:
             self.unknown[check] = why.word
         except BumpbotError as error:
-            self.unknown[check] = next((word for kind, word in _WORDS if isinstance(error, kind)), "unreadable")
+            old = "cannot merge without a checkout" in error.reason
+            self.unknown[check] = "old-git" if old else next((word for kind, word in _WORDS if isinstance(error, kind)), "unreadable")
             self.sources.say(f"{check}: {error}")
 
 

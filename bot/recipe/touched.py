@@ -110,8 +110,8 @@ def _at(starts: Sequence[tuple[int, str]], line: int) -> str | None:
 
 
 def _lines(patch: str) -> Iterator[tuple[int, str]]:
-    """Each line that a patch adds or takes away, with its number in the file as it stands after it. A line that says nothing (blank,
-    or a comment) belongs to no recipe."""
+    """Each line that a patch adds or takes away, with its number in the file as it stands after it. A line that says nothing
+    (blank, or a comment) belongs to no recipe."""
     at = 0
     for line in patch.split("\n"):
         if hunk := _HUNK.match(line):

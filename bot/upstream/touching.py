@@ -70,11 +70,10 @@ def ranked(commits: Sequence[Commit], files: Mapping[str, Sequence[str]], uses: 
     options = [word for word in words if word.kind == "option"]
     defined = _definer(options)
     look = lru_cache(maxsize=65536)(lambda path: _in_path(path, parts))
-    found = [touch for commit in commits
-             if (touch := _touch(commit, files.get(commit.sha, ()), defined((lines or {}).get(commit.sha, ())), look,
-                             (*_in_text(commit.title, parts), *defined([commit.title]))))]
+    made = (_touch(commit, files.get(commit.sha, ()), defined((lines or {}).get(commit.sha, ())), look,
+                   (*_in_text(commit.title, parts), *defined([commit.title]))) for commit in commits)
     newest = {commit.sha: place for place, commit in enumerate(commits)}
-    return tuple(sorted(found, key=lambda touch: (-touch.rank, -newest[touch.commit.sha])))
+    return tuple(sorted((touch for touch in made if touch), key=lambda touch: (-touch.rank, -newest[touch.commit.sha])))
 
 
 def why(touch: Touch) -> Text:
