@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -24,12 +25,27 @@ _FINDINGS: dict[str, tuple[str | None, Literal["ask", "note"], Text]] = {
     "points-gone": ("baseline-gap", "ask", _ASK),
     "configuration-gone": ("baseline-gap", "ask", _ASK),
     "points-new": (None, "note", _NEW),
-    "eval-not-comparable": ("baseline-gap", "ask", _EVAL),
+    "eval-not-comparable": (None, "note", _EVAL),  # a reason and no finding that waits (DESIGN, Verdict)
     "eval-new": (None, "note", _NEW),
-    "eval-size-changed": ("baseline-gap", "ask", _EVAL),
+    "eval-size-changed": (None, "note", _EVAL),
     "eval-threshold-changed": (None, "note", _EVAL),
     "folder-empty": (None, "ask", _SOURCE),
     "result-unreadable": (None, "ask", _LEDGER),
+}
+# What a note says, for people; a value behind it is safe to show.
+_SAYS: dict[str, Text] = {
+    "points-gone": Text("the baseline holds points that the recipe does not generate any more", "基线中有该配置已不再生成的测点"),
+    "configuration-gone": Text("the baseline holds a configuration that the recipe does not generate any more",
+                               "基线中有该配置已不再生成的整组测点"),
+    "points-new": Text("points of the recipe were never published with the present image", "部分测点从未以当前镜像发布过"),
+    "eval-not-comparable": Text("a published eval is not selected any more", "已发布的某项评测不再被选用"),
+    "eval-new": Text("an eval is selected that was not published", "选用了一项此前未发布过的评测"),
+    "eval-size-changed": Text("an eval asks another number of questions than it did", "某项评测的题目数量已改变"),
+    "eval-threshold-changed": Text("an eval is held to another threshold than it was", "某项评测的门槛已改变"),
+    "folder-empty": Text("the folder of baselines holds nothing that can be read", "基线文件夹中没有可读取的内容"),
+    "result-unreadable": Text("a result in the ledger cannot be read", "账本中的某个结果无法读取"),
+    "other-configuration": Text("the present image is published with another configuration only", "当前镜像仅以另一种配置发布过"),
+    "other-topology": Text("the present image is published with another topology only", "当前镜像仅以另一种拓扑发布过"),
 }
 
 
@@ -40,10 +56,10 @@ def findings(baseline: Baseline | None, missing: str | None = None) -> tuple[Pla
         word = missing.partition(":")[0] if missing else ""
         if word in ("folder-empty", "result-unreadable"):
             return (PlanFinding(check="roster", class_=None, action="ask", evidence=missing or "", where="published points",
-                                next=_FINDINGS[word][2], who=_who(word)),)
+                                next=_FINDINGS[word][2], who=_who(word), what=_says(missing or "")),)
         gap = word in ("other-configuration", "other-topology")
         return (PlanFinding(check="roster", class_="baseline-gap", action="ask", evidence=missing or "", where="published points",
-                            next=_ASK, who="maintainer"),) if gap else ()
+                            next=_ASK, who="maintainer", what=_says(missing or "")),) if gap else ()
     return tuple(_told(baseline))
 
 
@@ -53,18 +69,24 @@ def _told(baseline: Baseline) -> Iterator[PlanFinding]:
         if found:
             class_, action, todo = found
             yield PlanFinding(check="roster", class_=class_, action=action, evidence=note, where=_where(baseline), next=todo,
-                              who=_who(note.partition(":")[0]))
+                              who=_who(note.partition(":")[0]), what=_says(note))
     reasons = dict.fromkeys(one.why for one in baseline.absent if one.why != "not-published")
     for why in reasons:
         points = [f"{one.point.topology or one.point.recipe} c{one.point.concurrency}" for one in baseline.absent if one.why == why]
         yield PlanFinding(check="roster", class_=None, action="note", evidence=f"{why}: {', '.join(points)}",
-                          where=_where(baseline), next=_NEW, who="bot")
+                          where=_where(baseline), next=_NEW, who="bot", what=_says(why))
 
 
 def _who(word: str) -> Literal["bot", "maintainer", "operator"]:
     if word == "result-unreadable":
         return "operator"
     return "maintainer" if _FINDINGS[word][1] == "ask" else "bot"
+
+
+def _says(note: str) -> Text | None:
+    word, _, value = note.partition(":")
+    said, shown = _SAYS.get(word), re.sub(r"[^A-Za-z0-9_.:/+-]+", "_", value.strip())[:120]
+    return Text(f"{said.en}: {shown}", f"{said.zh}：{shown}") if said and shown else said
 
 
 def _where(baseline: Baseline) -> str:

@@ -34,7 +34,7 @@ from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachabl
 from bot.images import reference
 from bot.layout import Layout
 from bot.ledger import Ledger, wake_id
-from bot.model.event import Event, Scheduled
+from bot.model.event import Event, Requested, Scheduled
 from bot.ports import Archive, Clock
 from bot.strict import json_value
 from bot.wake.context import Context
@@ -87,6 +87,9 @@ def _woken(place: Place, event: Event, payload: Mapping[str, Any]) -> None:
         note(_told(report))
     if not reports:
         note("no bump is open")
+    stopped = next((report for report in reports if report.why), None) if isinstance(event, Requested) else None
+    if stopped is not None:  # somebody asked for it by name: what files say against it is their answer
+        raise Refusal(stopped.why or "", stopped.next or "")
     if any(report.frozen for report in reports):
         raise typer.Exit(1)
     if any(report.unreachable for report in reports):

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bot.baseline import findings
+from bot.cli.planned import findings
 from bot.ledger import Ledger
 from bot.model.action import Say
 from bot.model.bump import Bump, Memory
@@ -23,8 +23,9 @@ _PULL = ("number", "title", "branch", "head", "labels", "draft", "open")
 
 def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str]) -> dict[str, Any]:
     """Outcome, runs and comments of the rehearsed bump; `as_expected` says whether the scenario foresaw that end."""
-    entries = _chain(ledger)
+    *before, entries = _chains(ledger) or [()]
     bump = _last_facts(entries)
+    earlier = [_end(_last_facts(chain)) for chain in before]
     told, memory, expect = world.report(), bump.memory if bump else Memory(), story.story.expect
     ended = memory.ended
     outcome, cause = (ended.outcome.value, ended.cause.value) if ended else (None, None)
@@ -32,7 +33,8 @@ def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str
     # A push of somebody else starts runs that no story needs to hold; what the bot asked for beyond it speaks against it.
     surprises = [f"a run nobody foresaw: {workflow} for {event} {action or ''}".strip()
                  for workflow, event, action in world.unforeseen if event != "push"]
-    wanted, got = (expect.outcome, expect.cause or cause, expect.repairs_used), (outcome, cause, memory.repairs_used)
+    wanted = expect.outcome, expect.cause or cause, expect.repairs_used, list(expect.before)
+    got = outcome, cause, memory.repairs_used, [one["outcome"] for one in earlier]
     return {
         "scenario": story.declared.name, "variant": story.variant, "outcome": outcome, "cause": cause,
         "repairs_used": memory.repairs_used, "gpu_hours": sum(run["gpu_hours"] for run in runs), "runs": runs,
@@ -41,13 +43,25 @@ def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str
         "pulls": [{key: pull[key] for key in _PULL} for pull in told["pulls"]],
         "began": story.declared.clock.start.isoformat(), "ended": world.clock.now().isoformat(), "closed": memory.closed,
         "expected": {"outcome": expect.outcome, "cause": expect.cause, "repairs_used": expect.repairs_used},
+        "earlier": earlier,
         "as_expected": wanted == got and memory.closed,
     }
 
 
 def found(bump: Bump | None) -> tuple[PlanFinding, ...]:
-    """What the plan found, as `bumpbot plan` tells it; what went wrong in the playing is no finding and stands beside them."""
-    return findings(bump.subject.plan.baseline, bump.subject.plan.missing_baseline) if bump else ()
+    """What the plan found, as `bumpbot plan` tells it, and what files said later where that ended the bump; what went wrong in the
+    playing is no finding and stands beside them."""
+    if bump is None:
+        return ()
+    first, ended = findings(bump.subject.plan), bump.memory.ended
+    return (*first, *(one for one in (ended.found if ended else ()) if one not in first))
+
+
+def _end(bump: Bump | None) -> dict[str, Any]:
+    """How an earlier bump of the story ended, and what its plan found."""
+    ended = bump.memory.ended if bump else None
+    return {"bump": bump.id if bump else None, "outcome": ended.outcome.value if ended else None,
+            "cause": ended.cause.value if ended else None, "findings": msgspec.to_builtins(found(bump))}
 
 
 def _runs(told: Sequence[dict[str, Any]], bump: Bump | None) -> list[dict[str, Any]]:
@@ -73,11 +87,11 @@ def _kind(slot: str) -> str:
     return name
 
 
-def _chain(ledger: Ledger) -> tuple[Stored, ...]:
-    """The entries of the bump that was rehearsed; none when none was begun."""
+def _chains(ledger: Ledger) -> list[tuple[Stored, ...]]:
+    """The entries of each bump that was begun, the one that was begun last at the end."""
     snapshot = ledger.tip()
     names = [*ledger.open_bumps(snapshot), *(name for _, name in ledger.ended_bumps(snapshot))]
-    return ledger.entries(snapshot, names[-1]) if names else ()
+    return sorted((ledger.entries(snapshot, name) for name in names), key=lambda entries: entries[0].entry.at)
 
 
 def _last_facts(entries: Sequence[Stored]) -> Bump | None:

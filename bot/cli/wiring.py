@@ -21,6 +21,7 @@ from bot.model.text import Text
 from bot.ports import Clock, Generator, Published, Tree
 from bot.render import Renderer
 from bot.results import load_metrics
+from bot.upstream import engines
 from bot.wake.context import Knowledge
 
 
@@ -38,6 +39,7 @@ def knowledge(assets: PackagedAssets) -> Knowledge:
         repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
         reported=reported.load(assets.text("knowledge/reported.yaml"), file="knowledge/reported.yaml"),
+        engines=engines.load(assets.text("knowledge/engines.yaml"), file="knowledge/engines.yaml"),
     )
 
 

@@ -15,6 +15,7 @@ from bot.decide.phase import (
     Opening,
     Over,
     Phase,
+    Prevented,
     RepeatBroken,
     RepeatDue,
     Repeating,
@@ -61,6 +62,8 @@ def _actions(bump: Bump, phase: Phase) -> tuple[Action, ...]:
             return smoke.strays(bump)
         case Opening():
             return opening.opening(bump)
+        case Prevented(found):
+            return ending.prevented(bump, found)
         case Taken(outcome):
             return ending.taken(bump, outcome)
         case Superseded(digest):

@@ -39,6 +39,21 @@ INFRASTRUCTURE = frozenset(name for name, (response, _) in CLASSES.items() if re
 PATIENCE = {"hang": 1}
 
 
+# How a bump ends that planning stopped before anything ran. What is not here is for a maintainer to settle.
+_PREVENTED: dict[str, Outcome] = {
+    **dict.fromkeys(("moved-module", "flag-removed", "feature-missing", "arch-unsupported", "engine-regression"),
+                    Outcome.INCOMPATIBLE),
+    **dict.fromkeys(("model-not-staged", "credential", "runner-retired", "disk-full", "shared-ci-bug", "image-missing"),
+                    Outcome.READINESS_BLOCKED),
+    "capacity": Outcome.CAPACITY_DEFERRED,
+}
+
+
+def prevented(class_: str | None) -> Outcome:
+    """How a bump ends that files alone have stopped, by the class of what was found."""
+    return _PREVENTED.get(class_ or "", Outcome.UNCERTAIN)
+
+
 def response(class_: str | None) -> tuple[Response, Outcome]:
     """What a class calls for; an unknown error is taken for the image's fault, never for the weather."""
     return CLASSES.get(class_ or "", UNKNOWN)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 from bot.decide import report
+from bot.decide.findings import outcome_of
+from bot.decide.findings import why as why_of
 from bot.decide.people import sweep_labels, taken_by_person
 from bot.decide.progress import sweep_slot
 from bot.decide.runs import LISTING, failed_jobs, gates_hold, starting
 from bot.decide.say import say
 from bot.model.action import Action, Cancel, ClosePull, Remember, SetDraft, Unlabel
 from bot.model.bump import Bump, Ended, Wanted
+from bot.model.finding import PlanFinding
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.run import Run
 from bot.model.text import Text
@@ -29,14 +32,19 @@ OVERRUN = Text("The runs hold more GPU-hours than the cap of this bump allows, s
                "各次运行占用的 GPU 小时已超过本次升级的上限，因此仍在进行的运行已被停止。")
 
 
+def prevented(bump: Bump, found: tuple[PlanFinding, ...]) -> tuple[Action, ...]:
+    """What files alone decided: before anything was opened it is only remembered, and after that told and put away."""
+    return end(bump, outcome_of(found), Cause.NONE, why=Text(*why_of(found)), found=found)
+
+
 def end(bump: Bump, outcome: Outcome, cause: Cause, *, why: Text | None = None, run: int | None = None,
         wanted: Wanted | None = None, forecast: float | None = None, successor: str | None = None,
-        by: str | None = None, step: str | None = None) -> tuple[Action, ...]:
+        by: str | None = None, step: str | None = None, found: tuple[PlanFinding, ...] = ()) -> tuple[Action, ...]:
     """Decides the outcome: told first, then remembered; the cleaning up is the next look's. `step` is what the `forecast` would
-    have paid for."""
+    have paid for, `found` what files said. Where nothing was opened there is nobody to tell, and nothing to clean up."""
     ended = Ended(outcome=outcome, cause=cause, at=bump.now, why=why, run=run, wanted=wanted, forecast=forecast,
-                  successor=successor, by=by, step=step)
-    told = () if ENDINGS[outcome].pull != "close" else say(bump, "stop", report.stop(bump, ended))
+                  successor=successor, by=by, step=step, found=found)
+    told = () if ENDINGS[outcome].pull != "close" or not bump.memory.heads else say(bump, "stop", report.stop(bump, ended))
     return (*told, Remember(fact=ended))
 
 

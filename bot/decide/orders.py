@@ -18,7 +18,8 @@ from bot.decide import ending
 from bot.decide.answer import again
 from bot.decide.asked import assumed, remembered
 from bot.decide.control import standing
-from bot.decide.people import held, needs_approval, taken_by_person
+from bot.decide.findings import questions
+from bot.decide.people import held, needs_approval, smoke_held, taken_by_person
 from bot.decide.phase import (
     Barred,
     Blocked,
@@ -150,7 +151,8 @@ def _smoke(bump: Bump, order: Order) -> Reply:
     price = budget.price_smoke(bump, phase.step if due else None)
     if not budget.affords(bump, price):
         return Reply(result="unpaid", mark="-1", forecast=price)
-    facts = () if due else (Remember(fact=Asked(what="smoke", by=order.by, at=order.at, comment=order.comment)),)
+    asked = Remember(fact=Asked(what="smoke", by=order.by, at=order.at, comment=order.comment))
+    facts = () if due and not smoke_held(bump) else (asked,)
     after = phase_of(assumed(bump, facts))
     if not isinstance(after, SmokeDue):
         return Reply(result="smoke-ran", mark="-1")
@@ -254,9 +256,11 @@ def _now(bump: Bump) -> str:
         case SweepDue() | SweepBroken() if held(bump):
             return "held"
         case SweepDue() if needs_approval(bump):
-            return "approval"
+            return "questions" if questions(bump) else "approval"
         case SweepDue() if not budget.today(bump, budget.price_sweep(bump)):
             return "tomorrow"
+        case SmokeDue() if smoke_held(bump):
+            return "smoke-held"
         case SmokeDue() if not _smoke_today(bump, phase):
             return "tomorrow"
         case SweepDue():

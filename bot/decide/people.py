@@ -6,6 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot import budget
+from bot.decide.findings import holding_smoke, questions
 from bot.model.bump import Bump
 from bot.model.outcome import Outcome
 from bot.model.run import Run
@@ -41,12 +42,19 @@ def fail_fast(bump: Bump) -> bool:
 
 
 def needs_approval(bump: Bump) -> bool:
-    """Whether the sweep waits for a person: one took its label off, or it costs more than the threshold, the control arm
-    beside it included, and nobody with a say has asked for it."""
+    """Whether the sweep waits for a person: one took its label off, or nobody with a say has asked for it and files left a
+    question, or it costs more than the threshold, the control arm beside it included."""
     if held(bump):
+        return True
+    if questions(bump) and not asked_for_sweep(bump):
         return True
     above = bump.subject.limits.approve_above
     return above is not None and budget.price_sweep(bump) + budget.price_control(bump) > above and not asked_for_sweep(bump)
+
+
+def smoke_held(bump: Bump) -> bool:
+    """Whether even the smoke waits for a person: nothing would take it, and nobody with a say has asked for smoke or sweep."""
+    return bool(holding_smoke(bump)) and not (wished_smoke(bump) or asked_for_sweep(bump))
 
 
 def held(bump: Bump) -> bool:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from bot.decide.classes import weather
 from bot.decide.control import standing
+from bot.decide.findings import stops
 from bot.decide.people import insisted, sweep_labels, taken_by_person
 from bot.decide.runs import (
     failed_jobs,
@@ -22,6 +23,7 @@ from bot.decide.runs import (
     sweep_of,
 )
 from bot.model.bump import Bump, Ended, Judged
+from bot.model.finding import PlanFinding
 from bot.model.outcome import Outcome
 from bot.model.recipe import Point
 from bot.model.run import Run
@@ -29,6 +31,12 @@ from bot.model.run import Run
 
 class Opening(Struct, frozen=True):
     """No pull request yet."""
+
+
+class Prevented(Struct, frozen=True):
+    """Planning found what forbids the bump, and nothing was opened: neither branch nor pull request nor run."""
+
+    found: tuple[PlanFinding, ...]
 
 
 class Taken(Struct, frozen=True):
@@ -134,8 +142,8 @@ class Over(Struct, frozen=True):
     """Nothing is left to do."""
 
 
-Phase = (Opening | Taken | Superseded | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | Barred | SweepDue
-         | Sweeping | SweepBroken | Controlling | RepeatDue | Repeating | RepeatBroken | Swept | Finishing | Over)
+Phase = (Opening | Prevented | Taken | Superseded | SmokeDue | Smoking | SmokeBroken | ChangelogDue | Settling | Blocked | Barred
+         | SweepDue | Sweeping | SweepBroken | Controlling | RepeatDue | Repeating | RepeatBroken | Swept | Finishing | Over)
 
 
 def phase_of(bump: Bump) -> Phase:
@@ -146,7 +154,8 @@ def phase_of(bump: Bump) -> Phase:
     if memory.ended is not None:
         return Finishing(memory.ended)
     if not memory.heads or world.pull is None:
-        return Opening()
+        found = () if memory.heads else stops(bump)
+        return Prevented(found) if found else Opening()
     taken = taken_by_person(bump)
     if taken is not None:
         return Taken(taken)

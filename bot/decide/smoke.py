@@ -6,11 +6,13 @@ from __future__ import annotations
 from bot import budget
 from bot.decide import ending, report
 from bot.decide.answer import respond
+from bot.decide.findings import smoke_was_held
+from bot.decide.people import smoke_held
 from bot.decide.progress import attempt_slot
 from bot.decide.runs import measures, smokes
-from bot.decide.say import day_begins, say, tomorrow
+from bot.decide.say import day_begins, goes_on, say, tomorrow
 from bot.decide.starting import dispatch_smoke, heard, labels_off, strays
-from bot.model.action import Action, Cancel, Remember
+from bot.model.action import Action, Cancel, Push, Remember, Say
 from bot.model.bump import Approval, Bump, Judged
 from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
@@ -22,12 +24,27 @@ def due(bump: Bump, head: str, step: int) -> tuple[Action, ...]:
     done = smokes(bump)
     told = say(bump, attempt_slot(bump), report.attempt(bump, done[0], next_="smoke-next")) if done else ()
     before, price = (*strays(bump), *early_label(bump), *heard(bump), *told), budget.price_smoke(bump, step)
+    if smoke_held(bump):
+        return (*before, *say(bump, "status", report.status(bump, about="smoke-held", by=None)))
     if not budget.affords(bump, price):
         return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price,
                                      step="smoke-next" if done else "smoke"))
+    if not done and (first := repaired(bump)):
+        return (*before, *first)
     if not budget.today(bump, price):
         return (*before, *tomorrow(bump))
-    return (*before, *day_begins(bump), dispatch_smoke(bump, head, step, price))
+    said = any(isinstance(action, Say) and action.slot == "status" for action in before)  # an early label has just been answered
+    begins = () if said else goes_on(bump) if smoke_was_held(bump) else day_begins(bump)
+    return (*before, *begins, dispatch_smoke(bump, head, step, price))
+
+
+def repaired(bump: Bump) -> tuple[Action, ...]:
+    """The repair that files alone ask for, before the first smoke: it is known to fail without, so no GPU shows that first. It
+    counts as any other; one that cannot be made leaves its question to a person."""
+    wanted = bump.world.wanted
+    if wanted is None or wanted.run or not wanted.available or budget.repairs_left(bump) <= 0:
+        return ()
+    return (Push(why="repair", expected=bump.head, repair=wanted),)
 
 
 def running(bump: Bump, run: Run) -> tuple[Action, ...]:

@@ -6,6 +6,7 @@ from bot import budget
 from bot.decide import ending, image, report
 from bot.decide.answer import respond
 from bot.decide.control import base_of, gives_way, standing
+from bot.decide.findings import questions, stops
 from bot.decide.people import held, needs_approval
 from bot.decide.progress import news, sweep_slot
 from bot.decide.runs import alive_sweeps, measures, repeats, rerunnable, suspects
@@ -32,8 +33,10 @@ def due(bump: Bump, head: str) -> tuple[Action, ...]:
     if not budget.affords(bump, price):
         return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price, step="sweep"))
     if needs_approval(bump):
-        about = "sweep-held" if held(bump) else "sweep-needs-approval"
+        about = "sweep-held" if held(bump) else "sweep-questions" if questions(bump) else "sweep-needs-approval"
         return (*before, *say(bump, "status", report.status(bump, about=about, by=None)))
+    if found := stops(bump):
+        return (*before, *ending.prevented(bump, found))
     if _tries(bump, head) > bump.subject.limits.infrastructure_retries:
         return (*before, *ending.end(bump, Outcome.UNCERTAIN, Cause.RETRIES_EXHAUSTED, why=NOTHING_BEGAN))
     ready = () if rules.drafts or not pull.draft else (SetDraft(draft=False, head=head),)

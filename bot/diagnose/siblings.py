@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from bot.errors import BadInput
+from bot.images.alike import alike
 from bot.recipe.files.document import Document
 
 # Where a recipe file says which image it runs, the most particular first.
@@ -31,28 +32,11 @@ def siblings(files: Mapping[str, bytes], path: str, image: str, *, without: Sequ
         try:
             document = Document(files[name], name)
             held = next((text for where in IMAGE_PATHS if (text := document.scalar(where))), None)
-            if held and same_image(held, image):
+            if held and alike(held, image):
                 found.append(Sibling(file=name, image=held, value=document.scalar(path)))
         except BadInput:
             continue
     return tuple(found)
-
-
-def same_image(one: str, other: str) -> bool:
-    """Whether two references name one image as far as their text tells: digests where both have one, else tags."""
-    first, second = _parts(one), _parts(other)
-    if first[0] != second[0]:
-        return False
-    if first[2] and second[2]:
-        return first[2] == second[2]
-    return bool(first[1]) and first[1] == second[1]
-
-
-def _parts(image: str) -> tuple[str, str, str]:
-    name, _, digest = image.replace("#", "/", 1).partition("@")
-    head, slash, last = name.rpartition("/")
-    last, _, tag = last.partition(":")
-    return f"{head}{slash}{last}".removeprefix("docker.io/"), tag, digest
 
 
 def counted(found: Sequence[Sibling]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.doctor.facts import APP_ID, ENVIRONMENT, Facts
 from bot.doctor.finding import Told, good, hidden, unknown, unneeded, wrong
-from bot.model.settings import App, Unseen
+from bot.model.settings import App, Holder, Repository, Seen, Unseen
 
 NEEDS = {"contents": "write", "pull_requests": "write", "issues": "write", "actions": "write"}
 # What an App could do that a bump never does: each would let a stolen key change who guards the bot.
@@ -16,6 +16,15 @@ WORDS = {"app": "the App", "default": "a job's own token (GITHUB_TOKEN)", "class
          "fine-grained": "a fine-grained token of", "installation": "an App's token or a job's own"}
 LIMITS = ("events by GITHUB_TOKEN start no workflow but a dispatch, so a bump's push and pull request start no ci, and no "
           "label that it puts on is heard")
+
+
+def lacking(holder: Holder, app: Seen[App] | None, repository: Repository) -> tuple[str, ...]:
+    """The rights that a bump needs and a token is known not to have; what nobody tells is no lack."""
+    if isinstance(app, App):
+        return tuple(f"{name}: {level}" for name, level in NEEDS.items() if app.permissions.get(name) not in (level, "admin"))
+    if holder.kind == "classic" and not _writes(holder.scopes, private=repository.private):
+        return ("repo",)
+    return ("contents: write",) if repository.may_push is False else ()
 
 
 def who(facts: Facts) -> Told:
@@ -57,8 +66,8 @@ def _app(facts: Facts, app: App) -> Told:
     if over:
         why = ", and so could change those that guard its key" if "workflows" in over else ""
         return wrong(f"{app.slug} may write {', '.join(over)}{why}", "take these permissions from the App", at)
-    short = [f"{name}: {level}" for name, level in NEEDS.items() if held.get(name) not in (level, "admin")]
-    if short:
+    assert facts.forge is not None
+    if short := lacking(facts.forge.holder, app, facts.forge.repository):
         return wrong(f"{app.slug} lacks {', '.join(short)}",
                      "give the App these permissions, and accept them where it is installed", at)
     return good(f"{app.slug} may write {', '.join(name for name in NEEDS)}, and not workflows")
@@ -67,13 +76,17 @@ def _app(facts: Facts, app: App) -> Told:
 def _classic(facts: Facts, scopes: tuple[str, ...]) -> Told:
     assert facts.forge is not None
     at, private = f"{_site(facts)}/settings/tokens", facts.forge.repository.private
-    if not {"repo"} & set(scopes) and (private or "public_repo" not in scopes):
+    if not _writes(scopes, private=private):
         return wrong(f"its scopes ({', '.join(scopes) or 'none'}) do not let it write here",
                      "use an App, or give the token `repo`", at)
     over = [name for name in scopes if name not in SCOPES]
     if over:
         return wrong(f"{', '.join(over)} is more than the bot needs", "use an App; else a token without these scopes", at)
     return good(f"scopes {', '.join(scopes)}; it reaches every repository of its owner, which an App would not")
+
+
+def _writes(scopes: tuple[str, ...], *, private: bool) -> bool:
+    return "repo" in scopes or (not private and "public_repo" in scopes)
 
 
 def starts(facts: Facts) -> Told:

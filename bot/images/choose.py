@@ -22,6 +22,7 @@ from bot.images.rank import Rank
 from bot.images.schemes import CUSTOM
 from bot.images.tags import Ancestry, Scheme
 from bot.model.outcome import Disposition
+from bot.model.policy import Answered
 
 __all__ = ["Choice", "Current", "Offer", "choose"]
 
@@ -40,6 +41,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     lost: dict[str, str] = {}
     unknown: tuple[str, ...] = ()
     unordered: tuple[str, ...] = ()
+    hints: tuple[Answered, ...] = ()
 
 
 def choose(current: Current, offers: Sequence[Offer], policy: Policy, schemes: Iterable[Scheme],
@@ -98,12 +100,13 @@ class _Choosing:
         reasons = [*(self._won(won) if won else self._none(lost))]
         reasons += notes.of_current(self.current, self.own is not None, self.policy, won)
         reasons += [said] if (said := again.sentence(self.own, self.current, self.now)) else []
-        reasons += answers(self.policy.hints, self.current.tag, won, lost, self.rank)
+        hints = answers(self.policy.hints, self.current.tag, won, lost, self.rank)
+        reasons += [hint.said for hint in hints]
         unknown += notes.unknown(won, self.policy) if won else ()
         if self.policy.cadence != NOTHING and self.current.moved is None:
             unknown.append("when the recipe last moved")
         return Choice(winner=self.winner, disposition=disposition, reasons=tuple(reasons), lost=dict(sorted(lost.items())),
-                      unknown=tuple(unknown), unordered=self.unordered)
+                      unknown=tuple(unknown), unordered=self.unordered, hints=hints)
 
     def _fault(self, tag: str) -> Fault | None:
         found = fault(self.offers[tag], self.current, self.policy, self.now)

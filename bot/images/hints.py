@@ -6,40 +6,48 @@ from collections.abc import Mapping
 
 from bot.images.offers import Offer
 from bot.images.rank import Rank
-from bot.model.policy import Hint
+from bot.images.tags import Order
+from bot.model.policy import Answered, Hint
 
 
 def answers(hints: tuple[Hint, ...], current: str, winner: Offer | None, lost: Mapping[str, str],
-            rank: Rank) -> tuple[str, ...]:
-    """One sentence for each hint and each part of it."""
-    said: list[str] = []
+            rank: Rank) -> tuple[Answered, ...]:
+    """One answer for each hint and each part of it, to the tag that a choice took, or to none."""
+    said: list[Answered] = []
     for hint in hints:
-        by = f" ({hint.by})" if hint.by else ""
         if hint.use:
-            said.append(f"hint: {hint.use} or newer{by}: {_use(hint.use, current, winner, lost, rank)}")
+            found, why = rank.among(winner.tag if winner else current, hint.use)
+            said.append(_use(hint, winner.tag if winner else None, current, found, why,
+                             lost.get(hint.use, "the registry lists no such tag")))
         if hint.contains:
-            said.append(f"hint: what contains {hint.contains}{by}: {_contains(hint.contains, winner)}")
+            said.append(_contains(hint, winner.tag if winner else None, winner.contains.get(hint.contains) if winner else None))
     return tuple(said)
 
 
-def _use(tag: str, current: str, winner: Offer | None, lost: Mapping[str, str], rank: Rank) -> str:
-    if winner is not None:
-        found, why = rank.among(winner.tag, tag)
-        if found in ("same", "newer"):
-            return f"taken, {winner.tag} is {'it' if found == 'same' else f'newer ({why})'}"
-        fault = f"{winner.tag} is {'older' if found == 'older' else 'not comparable'} ({why})"
-    else:
-        found, why = rank.among(current, tag)
-        if found in ("same", "newer"):
-            return f"fulfilled already, {current} is {'it' if found == 'same' else f'newer ({why})'}"
-        fault = "nothing is taken"
-    return f"not taken, {fault}; {tag}: {lost.get(tag, 'the registry lists no such tag')}"
+def of_named(hints: tuple[Hint, ...], taken: str, order: Mapping[str, tuple[Order, str]],
+             contains: Mapping[str, bool | None]) -> tuple[Answered, ...]:
+    """The answers where somebody named the image: how the tag `taken` stands to each hint's (`order`), and what it holds."""
+    said: list[Answered] = []
+    for hint in hints:
+        if hint.use in order:
+            said.append(_use(hint, taken, taken, *order[hint.use], lost=""))
+        if hint.contains:
+            said.append(_contains(hint, taken, contains.get(hint.contains)))
+    return tuple(said)
 
 
-def _contains(commit: str, winner: Offer | None) -> str:
-    if winner is None:
-        return "not taken, nothing is taken"
-    found = winner.contains.get(commit)
+def _use(hint: Hint, taken: str | None, current: str, found: Order, why: str, lost: str) -> Answered:
+    if found in ("same", "newer"):
+        return Answered(what=hint.use, of="tag", by=hint.by, answer="taken" if taken else "fulfilled", beside=taken or current,
+                        how=found, why=why)
+    return Answered(what=hint.use, of="tag", by=hint.by, answer="not-taken", beside=taken or "", how=found if taken else "none",
+                    why=why if taken else "", lost=lost)
+
+
+def _contains(hint: Hint, taken: str | None, found: bool | None) -> Answered:
+    if taken is None:
+        return Answered(what=hint.contains, of="commit", by=hint.by, answer="not-taken", beside="", how="none")
     if found is None:
-        return f"not known of {winner.tag}"
-    return f"taken, {winner.tag} contains it" if found else f"not taken, {winner.tag} does not contain it"
+        return Answered(what=hint.contains, of="commit", by=hint.by, answer="unknown", beside=taken, how="unknown")
+    return Answered(what=hint.contains, of="commit", by=hint.by, answer="taken" if found else "not-taken", beside=taken,
+                    how="contains" if found else "lacks")

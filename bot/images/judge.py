@@ -12,6 +12,7 @@ from typing import NoReturn
 from msgspec import Struct
 
 from bot.errors import Refusal
+from bot.images import hints
 from bot.images.labels import differences, mislabelled
 from bot.images.offers import commits_of
 from bot.images.policy import Policy
@@ -20,6 +21,7 @@ from bot.images.reference import with_digest, with_style
 from bot.images.tags import Ancestry, Order, Scheme, explain
 from bot.model.image import Candidate, Resolved
 from bot.model.outcome import Disposition
+from bot.model.policy import Answered
 
 
 class Declined(Struct, frozen=True, kw_only=True):
@@ -57,7 +59,15 @@ def judge(current: Resolved, proposed: Resolved, policy: Policy, schemes: Iterab
                      "the baseline's bytes cannot be verified")
     target = with_style(proposed.reference, current.reference)
     text = with_digest(target, proposed.digest if policy.pin else target.digest).text
-    return Candidate(old=current, new=proposed, text=text, reasons=tuple(notes), repushed=moved)
+    return Candidate(old=current, new=proposed, text=text, reasons=tuple(notes), repushed=moved,
+                     hints=_answered(proposed, policy, schemes, ancestry, contains))
+
+
+def _answered(proposed: Resolved, policy: Policy, schemes: tuple[Scheme, ...], ancestry: Ancestry | None,
+              contains: Mapping[str, bool | None]) -> tuple[Answered, ...]:
+    tag = proposed.reference.tag or "latest"
+    order = {hint.use: explain(tag, hint.use, schemes, ancestry, free=policy.free) for hint in policy.hints if hint.use}
+    return hints.of_named(policy.hints, tag, order, contains)
 
 
 def _not_allowed(proposed: Resolved, policy: Policy) -> Declined | None:

@@ -10,6 +10,7 @@ from bot.ledger.chain import (
     unfinished,
     verify,
 )
+from bot.ledger.lessons import kept, lessons
 from bot.ledger.paths import (
     BRANCH,
     LAST_SCAN,
@@ -17,6 +18,8 @@ from bot.ledger.paths import (
     OPEN_BUMPS,
     claim_path,
     day_path,
+    lesson_path,
+    lessons_folder,
     memory_path,
     moved_path,
     next_path,
@@ -30,6 +33,7 @@ from bot.ledger.store import Ledger, wake_id
 
 __all__ = [
     "BRANCH", "LAST_SCAN", "NEXT", "OPEN_BUMPS", "Ledger", "LedgerBaselines", "canonical", "check_receipt", "claim_entry",
-    "claim_path", "day_path", "memory_path", "moved_path", "next_path", "pending", "receipt", "record_entry", "replay",
-    "result_path", "results_folder", "seen_path", "show", "sound", "text", "unfinished", "verify", "wake_id",
+    "claim_path", "day_path", "kept", "lesson_path", "lessons", "lessons_folder", "memory_path", "moved_path", "next_path",
+    "pending", "receipt", "record_entry", "replay", "result_path", "results_folder", "seen_path", "show", "sound", "text",
+    "unfinished", "verify", "wake_id",
 ]

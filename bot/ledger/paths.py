@@ -57,6 +57,16 @@ def memory_path(name: str) -> str:
     return _named("memory", name)
 
 
+def lessons_folder(bump: str) -> str:
+    """Where what a bump's ending taught lies, one file a lesson (`Lesson`)."""
+    return f"memory/{check_id(bump)}/"
+
+
+def lesson_path(bump: str, n: int) -> str:
+    """The n-th lesson of a bump, written once."""
+    return f"{lessons_folder(bump)}{n}.json"
+
+
 def results_folder(recipe: str) -> str:
     """Where what was measured of a recipe lies, one file a run (`Measured`)."""
     return _named("results", recipe).removesuffix(".json") + "/"

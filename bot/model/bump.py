@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bot.model.finding import Checked
+from bot.model.finding import Checked, PlanFinding
 from bot.model.forge import Labelling, Pull
 from bot.model.image import Candidate
 from bot.model.order import Order
@@ -117,7 +117,8 @@ class Judged(Struct, frozen=True, kw_only=True):
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """The repair that a failure asks for. `available` False: it stands outside what recipes may change, or has no value yet."""
+    """The repair that a failure asks for, or before any run (`run` 0) a finding of the plan. `available` False: it stands outside
+    what recipes may change, or has no value yet."""
 
     id: str
     run: int
@@ -182,7 +183,7 @@ class Asked(Struct, frozen=True, kw_only=True, tag="asked", tag_field="fact"):
 class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     """The outcome as it was decided; cleaning up comes after. `wanted` names the repair that would have been next,
     `successor` the reference that is the next candidate, `by` the person who ended it. `step` is what `forecast` would have
-    paid for, a word of the glossary."""
+    paid for, a word of the glossary; `found` are the findings from files that ended it before anything failed."""
 
     outcome: Outcome
     cause: Cause
@@ -194,6 +195,7 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     successor: str | None = None
     by: str | None = None
     step: str | None = None
+    found: tuple[PlanFinding, ...] = ()
 
 
 class Memory(Struct, frozen=True, kw_only=True):
@@ -219,7 +221,8 @@ class Memory(Struct, frozen=True, kw_only=True):
 class World(Struct, frozen=True, kw_only=True):
     """What the forge and the branch hold now; `promised_today` are GPU-hours that all bumps promised on the cluster, `orders`
     the slash commands found in comments, oldest first, answered or not, `tag_digest` what the registry holds under the
-    candidate's tag, None where it was not asked or has none."""
+    candidate's tag, None where it was not asked or has none, `checks` those of the preflight that were made again because what
+    they look at changes."""
 
     pull: Pull | None = None
     foreign_head: str | None = None
@@ -233,6 +236,7 @@ class World(Struct, frozen=True, kw_only=True):
     promised_today: float = 0.0
     tag_digest: str | None = None
     obstacle: Literal["held", "capped"] | None = None  # what keeps a bump that is over from being opened again
+    checks: tuple[Checked, ...] = ()
 
 
 class Bump(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bot.model.policy import Answered
+
 
 class Reference(Struct, frozen=True, kw_only=True):
     """The text that names an image, taken apart; `text` is what stood in the file, byte for byte.
@@ -89,7 +91,7 @@ class Resolved(Struct, frozen=True, kw_only=True):
 
 class Candidate(Struct, frozen=True, kw_only=True):
     """A resolved reference proposed in place of the current one, and why. `repushed`: when the current tag was pushed after
-    its baseline was measured; `was`: what it held before, where we saw it ourselves."""
+    its baseline was measured; `was`: what it held before, where we saw it ourselves; `hints`: the answers to release hints."""
 
     old: Resolved
     new: Resolved
@@ -97,3 +99,4 @@ class Candidate(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     repushed: datetime | None = None
     was: Sight | None = None
+    hints: tuple[Answered, ...] = ()

@@ -12,8 +12,9 @@ from bot.model.outcome import Outcome
 
 class Lesson(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"class_": "class"}):
     """`memory/<bump>/<n>.json`, written once. What was seen of one candidate: `signature` as the logs or a check gave it, the
-    `repair` tried and what came of it. `commit` and `pins` (name -> version or commit) are the engine's and the coupled parts' as
-    they stood. `release`: a blocker, and what must be seen before the same candidate is tried again."""
+    `repair` tried and whether it `helped` (None: nothing ran after it). `commit` and `pins` (name -> version or commit) are the
+    engine's and the coupled parts' as they stood. `release`: a blocker, and what must be seen before the same candidate is tried
+    again."""
 
     version: int = 1
     bump: str
@@ -31,5 +32,6 @@ class Lesson(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     signature: str | None = None
     evidence: str = ""
     repair: str | None = None
+    helped: bool | None = None
     outcome: Outcome | None = None
     release: Release | None = None

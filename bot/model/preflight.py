@@ -29,13 +29,16 @@ class Identity(Struct, frozen=True, kw_only=True):
 class Staged(Struct, frozen=True, kw_only=True):
     """What lies ready on one fleet, by what a launcher or an operator says: names of images and models as the launcher looks for
     them. `images` or `models` None: not told. `imports`: globs of model prefixes (or `*`) for which the launcher fetches an image
-    by itself; `downloads` the same for models. `source` is where it says so, `at` when it was true."""
+    by itself; `downloads` the same for models, and `locked` whether two jobs that fetch the same model wait for each other.
+    `by_hand`: what its launcher does not fetch must be put there by people. `source` is where it says so, `at` when it was true."""
 
     runner: str
     images: tuple[str, ...] | None = None
     models: tuple[str, ...] | None = None
     imports: tuple[str, ...] = ()
     downloads: tuple[str, ...] = ()
+    locked: bool = False
+    by_hand: bool = False
     source: str = ""
     at: datetime | None = None
 

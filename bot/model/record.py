@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from bot.model.bump import Update
+from bot.model.checklines import CarriedLine, CheckLine, CompareLine, HintLine, SiblingLine
 from bot.model.image import Resolved, Sight
 from bot.model.lines import (
     AgainLine,
@@ -31,7 +32,6 @@ from bot.model.lines import (
 from bot.model.outcome import Cause, Mover, Outcome
 from bot.model.result import Accounting, Score
 from bot.model.text import Text
-from bot.model.upstream import Comparison
 
 
 class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
@@ -40,7 +40,12 @@ class _Record(Struct, frozen=True, kw_only=True, tag_field="record"):
 
 class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     """The pull request's body. `beside` are the other recipes of the family; `control` is what a run of the old image beside
-    the sweep is forecast to cost in GPU-hours, None where no policy asks for one."""
+    the sweep is forecast to cost in GPU-hours, None where no policy asks for one.
+
+    `checks` are those made from files, `unshown` how many of their notes are left out; `stops`, `questions` and `repairs` are
+    those of their lines that forbid the bump, wait for a person's word (also the smoke, where `smoke_waits`), or are mended by
+    the bot before the first smoke.
+    """
 
     recipe: str
     beside: tuple[str, ...]
@@ -58,13 +63,24 @@ class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     rows_by: Literal["generator", "bumpbot"]
     repushed: datetime | None
     was: Sight | None
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[CompareLine, ...]
     baseline: BaselineBlock | None
     missing_baseline: str | None
     state: State
     attempts: tuple[AttemptLine, ...]
     notes: tuple[Text, ...] = ()
     control: float | None = None
+    checks: tuple[CheckLine, ...] = ()
+    unshown: int = 0
+    stops: tuple[CheckLine, ...] = ()
+    questions: tuple[CheckLine, ...] = ()
+    repairs: tuple[CheckLine, ...] = ()
+    smoke_waits: bool = False
+    hints: tuple[HintLine, ...] = ()
+    siblings: tuple[SiblingLine, ...] = ()
+    siblings_more: int = 0
+    carried: tuple[CarriedLine, ...] = ()
+    pins: dict[str, str] = {}
 
 
 class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
@@ -83,7 +99,7 @@ class Attempt(_Record, frozen=True, kw_only=True, tag="attempt"):
     siblings: tuple[str, ...]
     stages: tuple[StageLine, ...]
     runs: tuple[RunLine, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[CompareLine, ...]
     failures: tuple[Failure, ...]
     table: Table | None
     scores: tuple[Score, ...]

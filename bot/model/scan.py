@@ -5,11 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 
 from bot.model.outcome import Disposition
+from bot.model.policy import Answered
 
 
 class Scanned(Struct, frozen=True, kw_only=True):
     """One recipe of a scan (CONTRACTS `scan`). `image` is the text as it stands in the file; what is not known is None, and
-    `unknown` says why. `fields` are those of the tag's scheme, in canonical form; `lost` is each other tag's reason."""
+    `unknown` says why. `fields` are those of the tag's scheme, in canonical form; `lost` is each other tag's reason, `hints` the
+    answers to release hints."""
 
     recipe: str
     file: str
@@ -25,3 +27,4 @@ class Scanned(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     lost: dict[str, str] = {}
+    hints: tuple[Answered, ...] = ()

@@ -83,9 +83,12 @@ class Environment(Struct, frozen=True, kw_only=True):
 
 
 class Runner(Struct, frozen=True, kw_only=True):
+    """`busy`: it runs a job at this moment."""
+
     name: str
     labels: tuple[str, ...]
     online: bool
+    busy: bool = False
 
 
 class RunnerGroup(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     url: str = ""
     touching: tuple[Touch, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    concerning: int = 0  # how many commits touch what the recipe uses; `touching` shows the first of them
 
 
 class MissingImport(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from msgspec.structs import replace
@@ -15,43 +14,32 @@ from bot.baseline import freeze, join, match, question
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.images import judge, provenance, reference, sights
 from bot.images.contains import contained
-from bot.images.tags import Ancestry, Order, Scheme
+from bot.images.tags import Ancestry, Order
 from bot.layout import Layout
 from bot.model.baseline import Offer
 from bot.model.bump import Plan, Subject
-from bot.model.image import Candidate, Resolved, Sight
+from bot.model.image import Candidate, Resolved
+from bot.model.policy import Answered
 from bot.model.recipe import Edit, Point, Recipe
 from bot.model.result import Absent, Baseline
 from bot.model.rules import Limits
 from bot.model.text import Text
 from bot.model.upstream import Comparison
-from bot.ports import Commits, Generator, Published, Registry, Tree
+from bot.plan.sources import Sources
+from bot.ports import Commits, Tree
 from bot.proof import Proof, Witness
 from bot.recipe import edit, matrix, mentions
 from bot.recipe import movable as movables
 from bot.recipe.read import control, family, keys, policy, read
 from bot.recipe.shelf import Shelf
 
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where a plan's facts come from. `tree` is the default branch's files at its tip; `seen` are our own sights of the tag
-    that an image was resolved by, the present one included, where there is a ledger. `generator` is the guest's own, with the
-    code of the same tip; `say` tells why it could not be asked."""
-
-    tree: Tree
-    registry: Registry
-    commits: Commits
-    published: Published
-    schemes: tuple[Scheme, ...]
-    seen: Callable[[Resolved], Sequence[Sight]] = lambda image: ()
-    generator: Generator | None = None
-    say: Callable[[str], None] = lambda line: None
+__all__ = ["Sources", "bump_id", "movable", "plan"]
 
 
-def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits, reasons: Sequence[str] = ()) -> Subject:
+def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits, reasons: Sequence[str] = (),
+         hints: Sequence[Answered] = ()) -> Subject:
     """What moving a recipe's family to `image` would mean: candidate, edit, scope, upstream, frozen baseline. `reasons` are
-    those for which it was chosen, where nobody named it.
+    those for which it was chosen, where nobody named it, and `hints` the answers to release hints then.
 
     Raises Refusal when a rule forbids it, BadInput for what does not parse, Missing and Unreachable from the ports.
     """
@@ -66,6 +54,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     baseline, missing = _baselines(sources, members, old)
     comparisons = _comparisons(sources.commits, layout, old, new)
     candidate = _candidate(sources, layout, lead, old, new, baseline, comparisons, reasons)
+    candidate = replace(candidate, hints=tuple(hints) or candidate.hints)
     moved = edit.move(tree, layout, names, candidate.text)
     if not moved.files:
         raise Refusal(f"{key} runs {candidate.text} already", "nothing is to be done")

@@ -33,6 +33,10 @@ class History(Protocol):
         and no branch or tag of this repository reaches it (an impostor)."""
         ...
 
+    def commit(self, name: str) -> Commit:
+        """That commit's title, date and parents; errors as of `full`."""
+        ...
+
     def touched(self, base: str, head: str) -> Mapping[str, Sequence[str]]:
         """For each commit of `head` that `base` lacks, the files it changed."""
         ...
@@ -50,16 +54,28 @@ class History(Protocol):
         """Whether `commit` is `head` or lies behind it."""
         ...
 
-    def merged(self, pull: int, head: str) -> Commit | None:
-        """The commit behind `head` by which a pull request came there, by its number in the title; None where none is."""
+    def lines(self, base: str, head: str, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """For each commit of `head` that `base` lacks and that changed one of these files, the lines that it added or removed
+        there."""
+        ...
+
+    def saying(self, head: str | None, texts: Sequence[str], *, since: str | None = None) -> Sequence[Commit]:
+        """The commits behind `head` (None: behind any branch or tag), and not behind `since`, whose message holds one of the
+        texts, newest first."""
+        ...
+
+    def merged(self, pull: int, head: str | None) -> Commit | None:
+        """The commit behind `head` (None: behind any branch or tag) by which a pull request came there, by its number in the
+        title; None where none is."""
         ...
 
     def patch_ids(self, commits: Sequence[str]) -> Mapping[str, str]:
         """`git patch-id --stable` of each commit's change."""
         ...
 
-    def same_change(self, patch_id: str, head: str, *, since: str | None = None) -> Commit | None:
-        """A commit behind `head` (and not behind `since`) whose change has this patch id; None where none has."""
+    def same_change(self, patch_id: str, head: str, *, since: str | None = None, files: Collection[str] = ()) -> Commit | None:
+        """A commit behind `head` (and not behind `since`) whose change has this patch id; None where none has. `files` are those
+        that the change touches, where they are known: others need not be looked into."""
         ...
 
 

@@ -6,15 +6,18 @@ from msgspec.structs import replace
 
 from bot import layout as layouts
 from bot.errors import BadInput
+from bot.images import contains, reference
 from bot.images import policy as policies
 from bot.images.policy import Policy
 from bot.layout import Hardware, Layout
 from bot.model.policy import Wanted
 from bot.model.recipe import Recipe
+from bot.model.upstream import Change
 from bot.ports import Tree
 from bot.recipe import matrix, own, settings, spelling, which
 from bot.recipe.shelf import Home, Shelf
 from bot.recipe.sites import sites
+from bot.upstream.changes import wanted
 
 
 def keys(tree: Tree | Shelf, layout: Layout) -> tuple[str, ...]:
@@ -67,8 +70,23 @@ def fleet(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Hardware:
 def policy(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> Policy:
     """What the recipe's image may become: as its own file and the layout say, on the hardware that it runs on."""
     machines = fleet(tree, layout, recipe)
-    return policies.policy(_wanted(tree, layout, recipe), allow=layout.allow, platform=machines.platform,
-                           pin=machines.digests == "proven")
+    rules = policies.policy(_wanted(tree, layout, recipe), allow=layout.allow, platform=machines.platform,
+                            pin=machines.digests == "proven")
+    return contains.own(rules, _source(layout, recipe))
+
+
+def changes(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> tuple[Change, ...]:
+    """Every change that the recipe's policy asks for or forbids, also those of parts that are pinned beside the engine."""
+    rules = policies.policy(_wanted(tree, layout, recipe), allow=layout.allow, platform=None, pin=False)
+    return wanted(rules.must_have, rules.must_not_have, _source(layout, recipe), why="policy")
+
+
+def _source(layout: Layout, recipe: Recipe) -> str | None:
+    """The engine's `owner/name`, by the recipe's image."""
+    try:
+        return layouts.github_of(layout, reference.parse(recipe.image).name)
+    except BadInput:
+        return None
 
 
 def control(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> bool:

@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bot.rehearse.happenings import Event, Login, Neighbour
 from bot.rehearse.policy import Count, Policy, Text
 from bot.rehearse.registry import Moment
+from bot.rehearse.told.fleet import Fleet
 
 Minutes = Annotated[float, Meta(ge=0)]
 NAME = r"^[a-z0-9][a-z0-9.-]{0,63}$"
 Name = Annotated[str, Meta(pattern=NAME)]
-Login = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")]
-FilePath = Annotated[str, Meta(pattern=r"^(?!/)(?!.*(^|/)\.\.(/|$)).+$")]
 Permission = Literal["admin", "maintain", "write", "triage", "read", "none"]
 OWN, PAST = "own", "as-it-happened"
 
@@ -42,9 +42,13 @@ class Person(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Accounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`bot` acts with its own token; `default` is the workflow token's account, whose events start no workflow."""
+    """`bot` acts with its own token; `default` is the workflow token's account, whose events start no workflow. `permission` is
+    what the bot may do in the repository, `grants` the rights of its App by GitHub's names (`administration: read` lets it list the
+    registered runners); without them, and with `fleet.runners` told, it is granted that one."""
 
     bot: Login
+    permission: Permission = "write"
+    grants: dict[Text, Literal["read", "write"]] | None = None
     people: Annotated[tuple[Person, ...], Meta(min_length=1)]
     default: Login = "github-actions[bot]"
 
@@ -122,77 +126,13 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     action: Text | None = None
 
 
-class Dispatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="dispatch"):
-    """Somebody starts the wake workflow by hand: bump this recipe, to this image if one is named."""
-
-    at: Moment
-    by: Login
-    recipe: Text
-    image: Text | None = None
-
-
-class Push(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="push"):
-    """Somebody pushes one commit: whole new texts, texts added at a file's end, files removed.
-
-    It goes to `branch`, or to the branch of the pull request `pull` (a number, or `newest`: the newest one then open);
-    with neither to the default branch.
-    """
-
-    at: Moment
-    by: Login
-    message: Text
-    branch: Text | None = None
-    pull: Annotated[int, Meta(ge=1)] | Literal["newest"] | None = None
-    write: dict[FilePath, str] = {}
-    append: dict[FilePath, str] = {}
-    remove: tuple[FilePath, ...] = ()
-
-
-class PullEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something a person does to a pull request; `pull` None is the newest one then open."""
-
-    at: Moment
-    by: Login
-    pull: int | None = None
-
-
-class Label(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="label"):
-    name: Text
-
-
-class Unlabel(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="unlabel"):
-    name: Text
-
-
-class Comment(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="comment"):
-    body: Text
-
-
-class Close(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="close"):
-    pass
-
-
-class Merge(PullEvent, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="merge"):
-    pass
-
-
-class Repush(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag="repush"):
-    """A tag is moved to another image, described in `registry.yaml` under the tag `to` of the same repository."""
-
-    at: Moment
-    image: Text
-    to: Text
-
-
-Event = Dispatch | Push | Label | Unlabel | Comment | Close | Merge | Repush
-
-
 class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the rehearsal must end; words of CONTRACTS section 3."""
+    """How the rehearsal must end; words of CONTRACTS section 3. `before`: how the story's earlier bumps ended, the first first."""
 
     outcome: Text
     cause: Text | None = None
     repairs_used: Count = 0
+    before: tuple[Text, ...] = ()
 
 
 class Variant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -226,6 +166,7 @@ class Registries(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Declaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """scenario.yaml. `layout` names the layout of the guest repository, `recipe` the family that is bumped.
 
+    `fleet` are the machines over time; `neighbours` what other people have open when the story begins.
     `shares` names the folder beside this one from which repo/, registry.yaml, baseline.json and upstream/ are taken where
     this one lacks them, so that two stories of one world hold it once.
     """
@@ -242,6 +183,8 @@ class Declaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     workflows: tuple[Workflow, ...]
     variants: Variants
     pools: tuple[Pool, ...] = ()
+    fleet: Fleet = Fleet()
+    neighbours: tuple[Neighbour, ...] = ()
     schedule: Schedule | None = None
     registry: Registries = Registries()
     shares: Name | None = None

@@ -7,12 +7,13 @@ push started it, and fails when it was asked for, so that a bot which asks for m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bot.errors import Refusal
 from bot.images import reference
 from bot.rehearse import declaration as told
+from bot.rehearse import happenings
 from bot.rehearse.github import (
     Account,
     AttemptScript,
@@ -89,12 +90,14 @@ def accounts(declared: told.Declaration, tokens: Mapping[str, str]) -> tuple[Acc
     """The bot and the workflow token's account with their tokens; people act without one."""
     who = declared.accounts
     people = [
-        Account(login=person.login, permission=person.permission, emails=(person.email,)) for person in who.people
+        Account(login=person.login, permission=person.permission, emails=(person.email,),
+                kind="app" if person.login.endswith("[bot]") else "user") for person in who.people
     ]
     bot = Account(
         login=who.bot,
         token=tokens["bot"],
         kind="app" if who.bot.endswith("[bot]") else "user",
+        permission=who.permission,
         emails=(f"{who.bot}@users.noreply.github.com",),
     )
     default = Account(
@@ -135,24 +138,47 @@ class People:
     def __init__(self, scenario: Scenario, hub: LoopbackGitHub, registries: Mapping[str, LoopbackRegistry]) -> None:
         self._scenario, self._hub, self._registries = scenario, hub, registries
 
-    def act(self, event: told.Event) -> None:
+    def act(self, event: happenings.Event) -> None:
         """Plays one event. Dispatches are not played here: they are deliveries to the bot and no change of the
         world."""
-        if isinstance(event, told.Push):
+        if isinstance(event, happenings.Push):
             self._push(event)
-        elif isinstance(event, told.Repush):
+        elif isinstance(event, happenings.Open):
+            self.open(event)
+        elif isinstance(event, happenings.Repush):
             self._repush(event)
-        elif not isinstance(event, told.Dispatch):
+        elif not isinstance(event, happenings.Dispatch):
             self._on_pull(event)
 
-    def _push(self, event: told.Push) -> None:
+    def _push(self, event: happenings.Push) -> None:
         branch = self._branch(event)
-        files: dict[str, bytes | None] = {path: text.encode() for path, text in event.write.items()}
-        files |= {path: self._present(branch, path) + text.encode() for path, text in event.append.items()}
-        files |= dict.fromkeys(event.remove)
-        self._hub.person(event.by).push(branch, files, event.message)
+        self._hub.person(event.by).push(branch, self._files(event, branch), event.message)
 
-    def _branch(self, event: told.Push) -> str:
+    def _files(self, change: happenings.Change, branch: str) -> dict[str, bytes | None]:
+        """The files of a commit on a branch's tip, whole; None: removed."""
+        files: dict[str, bytes | None] = {path: text.encode() for path, text in change.write.items()}
+        files |= {path: self._present(branch, path) + text.encode() for path, text in change.append.items()}
+        files |= {path: replaced(self._present(branch, path), texts, path) for path, texts in change.replace.items()}
+        return files | dict.fromkeys(change.remove)
+
+    def before(self, works: Sequence[happenings.Neighbour]) -> None:
+        """What people have open when the story begins: nobody hears of it, and no workflow starts."""
+        first, events = self._scenario.declared.repository.first_number, self._hub.events
+        events.quiet = True
+        self._hub.store.start_pulls_at(max(1, first - sum(work.title is not None for work in works)))
+        for work in works:
+            self.open(work)
+        self._hub.store.start_pulls_at(first)
+        events.quiet = False
+
+    def open(self, work: happenings.Neighbour) -> None:
+        """A branch of one commit on the default branch's tip and, with a title, the pull request for it."""
+        base, person = self._scenario.declared.repository.branch, self._hub.person(work.by)
+        person.push(work.branch, self._files(work, base), work.message)
+        if work.title is not None:
+            person.open(work.branch, work.title, body=work.body, draft=work.draft, number=work.number)
+
+    def _branch(self, event: happenings.Push) -> str:
         if event.pull is None:
             return event.branch or self._scenario.declared.repository.branch
         number = self._newest(event) if event.pull == "newest" else event.pull
@@ -169,7 +195,7 @@ class People:
         entry = self._hub.git.entry(tip, path) if tip else None
         return self._hub.git.blob(entry[1]) if entry else b""
 
-    def _repush(self, event: told.Repush) -> None:
+    def _repush(self, event: happenings.Repush) -> None:
         """The tag now holds the image described under `to`, pushed at the event's moment."""
         from msgspec.structs import replace
 
@@ -177,24 +203,34 @@ class People:
         image = self._scenario.registry[moved.registry][moved.repository][event.to]
         self._registries[moved.registry].push(moved.repository, moved.tag or "latest", replace(image, pushed=event.at))
 
-    def _on_pull(self, event: told.PullEvent) -> None:
+    def _on_pull(self, event: happenings.PullEvent) -> None:
         person, number = self._hub.person(event.by), event.pull if event.pull is not None else self._newest(event)
-        if isinstance(event, told.Label):
+        if isinstance(event, happenings.Label):
             person.label(number, event.name)
-        elif isinstance(event, told.Unlabel):
+        elif isinstance(event, happenings.Unlabel):
             person.unlabel(number, event.name)
-        elif isinstance(event, told.Comment):
+        elif isinstance(event, happenings.Comment):
             person.comment(number, event.body)
-        elif isinstance(event, told.Close):
+        elif isinstance(event, happenings.Close):
             person.close(number)
-        elif isinstance(event, told.Merge):
+        elif isinstance(event, happenings.Merge):
             person.merge(number)
 
-    def _newest(self, event: told.PullEvent | told.Push) -> int:
-        numbers = [pull.number for pull in self._hub.pulls() if pull.open]
+    def _newest(self, event: happenings.PullEvent | happenings.Push) -> int:
+        bot = self._scenario.declared.accounts.bot
+        numbers = [pull.number for pull in self._hub.pulls() if pull.open and pull.author.login == bot]
         if not numbers:
             raise Refusal(
-                f"at {event.at:%H:%M} {event.by} would act on a pull request, but none is open",
+                f"at {event.at:%H:%M} {event.by} would act on a pull request, but none of the bot's is open",
                 "move the event to a later moment of the scenario",
             )
         return max(numbers)
+
+
+def replaced(data: bytes, texts: Mapping[str, str], path: str) -> bytes:
+    """A file with each text in the place of the other; Refusal where that one does not stand there exactly once."""
+    for old, new in texts.items():
+        if (times := data.count(old.encode())) != 1:
+            raise Refusal(f"{path} holds {old!r} {times} times, and once is meant", "give enough of the text to tell one place")
+        data = data.replace(old.encode(), new.encode())
+    return data

@@ -7,9 +7,9 @@ there is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -18,13 +18,18 @@ from bot import strict
 from bot.errors import BadInput, Missing, Refusal
 from bot.images import reference
 from bot.rehearse import sharing
-from bot.rehearse.declaration import OWN, PAST, Declaration, Dispatch, Job, Push, Repush, Run, Variant
+from bot.rehearse import upstream as upstream_words
+from bot.rehearse.declaration import OWN, PAST, Declaration, Job, Run, Variant
+from bot.rehearse.happenings import Change, Dispatch, Neighbour, Open, Push, Repush
 from bot.rehearse.published import PublishedData
+from bot.rehearse.reading import Lines, read
 from bot.rehearse.registry import Catalogue, ImageData
-from bot.rehearse.upstream import Upstream
+from bot.rehearse.upstream import Upstream, upstreams
 
-T = TypeVar("T")
 FILE = sharing.FILE
+ABOUT = ("scenario.yaml of a rehearsal. Beside it lie repo/ (the guest repository's files), registry.yaml, baseline.json, "
+         "upstream/ and artifacts/<run>/<attempt>/<artifact name>/; `$defs` describes upstream/*.yaml as `upstream`, registry.yaml "
+         "as `registry` and baseline.json as `baseline`.")
 HOSTED = "hosted"
 
 
@@ -38,7 +43,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     story: Variant
     registry: Catalogue
     published: PublishedData
-    upstream: tuple[...] = ()
+    upstream: tuple[Upstream, ...] = ()
 
     def artifact(self, run: int, attempt: int, name: str) -> Path:
         """The folder whose files an artifact holds."""
@@ -46,8 +51,14 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of scenario.yaml."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Declaration)}
+    """JSON Schema (2020-12) of scenario.yaml. Beside its own parts, `$defs` holds the other files: `upstream` is one file of
+    upstream/, `registry` is registry.yaml, `baseline` is baseline.json."""
+    (top, upstream, catalogue, published), parts = msgspec.json.schema_components(
+        (Declaration, Upstream, Catalogue, PublishedData), ref_template="#/$defs/{name}")
+    files = {"upstream": {"description": upstream_words.__doc__, **upstream},
+             "registry": {"description": "registry.yaml: registry -> repository -> tag -> image.", **catalogue},
+             "baseline": published}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "description": ABOUT, **top, "$defs": {**parts, **files}}
 
 
 def load(folder: Path, variant: str | None = None) -> Scenario:
@@ -57,7 +68,7 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
     """
     if not folder.is_dir():
         raise Missing(f"{folder} is no folder", "name a shipped scenario or a folder with a scenario.yaml")
-    lines = _Lines(folder / FILE)
+    lines = Lines(folder / FILE)
     declared = strict.load(Declaration, lines.text, file=str(folder / FILE))
     story = _variant(declared, variant or OWN, lines)
     try:
@@ -71,53 +82,19 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
         variant=variant or OWN,
         story=story,
         registry=_catalogue(parts["registry.yaml"]),
-        published=_read(PublishedData, parts["baseline.json"]),
-        upstream=tuple(_upstream(parts["upstream"])),
+        published=read(PublishedData, parts["baseline.json"]),
+        upstream=upstreams(parts["upstream"]),
     )
     _check_places(found, lines)
     _check_registry(found, str(parts["registry.yaml"]))
+    _check_neighbours(found, lines)
     for name, told in declared.variants.told().items():
         _check_story(found, name, told, lines)
     _check_owners(found)
     return found
 
 
-class _Lines:
-    """Where each key of scenario.yaml stands, for faults that only show when the folder is read as a whole."""
-
-    def __init__(self, file: Path) -> None:
-        self.file, self.text = file, _text(file)
-        _, self._at = strict.parse(self.text, file=str(file))
-
-    def refuse(self, path: tuple[str | int, ...], reason: str, hint: str) -> NoReturn:
-        line = next((self._at[path[:end]] for end in range(len(path), -1, -1) if path[:end] in self._at), None)
-        raise BadInput(reason, hint, file=str(self.file), line=line, key=".".join(map(str, path)))
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise BadInput(
-            "this file is missing",
-            "a scenario has scenario.yaml, repo/, registry.yaml and baseline.json",
-            file=str(file),
-        ) from None
-    except (UnicodeDecodeError, OSError) as fault:
-        raise BadInput(f"cannot be read: {fault}", "make it a UTF-8 text file", file=str(file)) from None
-
-
-def _read(kind: type[T], file: Path) -> T:
-    text = _text(file)
-    return strict.load_json(kind, text, file=str(file)) if file.suffix == ".json" else strict.load(kind, text, file=str(file))
-
-
-def _upstream(folder: Path) -> Iterator[Upstream]:
-    for file in sorted(folder.glob("*.yaml")):
-        yield _read(Upstream, file)
-
-
-def _variant(declared: Declaration, wanted: str, lines: _Lines) -> Variant:
+def _variant(declared: Declaration, wanted: str, lines: Lines) -> Variant:
     told = declared.variants.told()
     if not told:
         lines.refuse(("variants",), "no variant", f"tell `{OWN}` or `{PAST}`")
@@ -130,7 +107,7 @@ def _variant(declared: Declaration, wanted: str, lines: _Lines) -> Variant:
 
 def _catalogue(file: Path) -> Catalogue:
     """registry.yaml, image by image: a fault is told with the line on which its tag stands."""
-    lines = _Lines(file)
+    lines = Lines(file)
     raw = strict.load(dict[str, dict[str, dict[str, Any]]], lines.text, file=str(file))
     made: Catalogue = {}
     for registry, repositories in raw.items():
@@ -144,7 +121,7 @@ def _catalogue(file: Path) -> Catalogue:
     return made
 
 
-def _check_places(found: Scenario, lines: _Lines) -> None:
+def _check_places(found: Scenario, lines: Lines) -> None:
     if not found.repo.is_dir() or not any(file.is_file() for file in found.repo.rglob("*")):
         raise BadInput("this folder is missing or empty", "put the guest repository's files there", file=str(found.repo))
     for place, names in (
@@ -179,17 +156,19 @@ def _check_image(found: Scenario, file: str, text: str, key: str, image: ImageDa
         raise BadInput("a manifest is for one platform", "write kind: index", file=file, key=f"{key}.platforms")
 
 
-def _check_story(found: Scenario, name: str, told: Variant, lines: _Lines) -> None:
+def _check_story(found: Scenario, name: str, told: Variant, lines: Lines) -> None:
     place: tuple[str | int, ...] = ("variants", name)
     if told.until <= found.declared.clock.start:
         lines.refuse((*place, "until"), "not after clock.start", "end the story after it begins")
-    people = {person.login for person in found.declared.accounts.people}
+    people = _people(found)
     for index, event in enumerate(told.events):
         at = (*place, "events", index)
         if not isinstance(event, Repush) and event.by not in people:
             lines.refuse((*at, "by"), f"`{event.by}` is nobody of accounts.people", "add them or name another")
         if isinstance(event, Push) and event.branch is not None and event.pull is not None:
             lines.refuse((*at, "pull"), "`branch` and `pull` both say where to push", "keep one")
+        if isinstance(event, Open):
+            _check_change(event, at, lines)
         if isinstance(event, (Dispatch, Repush)) and event.image is not None:
             _check_reference(found, event, at, lines)
     ids: set[int] = set()
@@ -201,7 +180,42 @@ def _check_story(found: Scenario, name: str, told: Variant, lines: _Lines) -> No
         _check_run(found, run, at, lines)
 
 
-def _check_reference(found: Scenario, event: Dispatch | Repush, at: tuple[str | int, ...], lines: _Lines) -> None:
+def _people(found: Scenario) -> set[str]:
+    return {person.login for person in found.declared.accounts.people}
+
+
+def _check_neighbours(found: Scenario, lines: Lines) -> None:
+    """Branches and pull requests of before the story: they stand on repo/, so that their changes can be proved."""
+    seen: dict[str, set[str]] = {"branch": {found.declared.repository.branch}, "number": set()}
+    for index, work in enumerate(found.declared.neighbours):
+        at: tuple[str | int, ...] = ("neighbours", index)
+        if work.by not in _people(found):
+            lines.refuse((*at, "by"), f"`{work.by}` is nobody of accounts.people", "add them or name another")
+        for key, value in (("branch", work.branch), ("number", str(work.number or ""))):
+            if value and value in seen[key]:
+                lines.refuse((*at, key), f"`{value}` is taken", "give each its own")
+            seen[key].add(value)
+        _check_change(work, at, lines)
+        for file, texts in work.replace.items():
+            _check_texts(found, file, texts, (*at, "replace", file), lines)
+
+
+def _check_change(change: Change, at: tuple[str | int, ...], lines: Lines) -> None:
+    if change.empty and (not isinstance(change, Neighbour) or change.title is not None):
+        lines.refuse(at, "it changes nothing, and no pull request can be opened for it", "say what it writes, appends or replaces")
+
+
+def _check_texts(found: Scenario, file: str, texts: Mapping[str, str], at: tuple[str | int, ...], lines: Lines) -> None:
+    place = found.repo / file
+    if not place.is_file():
+        lines.refuse(at, f"repo/ has no file {file}", "name one of its files")
+    text = place.read_bytes()
+    for old in texts:
+        if (times := text.count(old.encode())) != 1:
+            lines.refuse(at, f"{file} holds {old!r} {times} times, and once is meant", "give enough of the text to tell one place")
+
+
+def _check_reference(found: Scenario, event: Dispatch | Repush, at: tuple[str | int, ...], lines: Lines) -> None:
     try:
         parsed = reference.parse(event.image or "")
     except BadInput as fault:
@@ -214,7 +228,7 @@ def _check_reference(found: Scenario, event: Dispatch | Repush, at: tuple[str | 
             lines.refuse((*at, key), f"registry.yaml has no tag `{tag}` in {parsed.name}", "describe that image there")
 
 
-def _check_run(found: Scenario, run: Run, at: tuple[str | int, ...], lines: _Lines) -> None:
+def _check_run(found: Scenario, run: Run, at: tuple[str | int, ...], lines: Lines) -> None:
     workflows = {workflow.file: workflow for workflow in found.declared.workflows}
     if run.workflow not in workflows:
         lines.refuse((*at, "workflow"), f"`{run.workflow}` is none of the workflows", "name one of them or add it")
@@ -225,7 +239,7 @@ def _check_run(found: Scenario, run: Run, at: tuple[str | int, ...], lines: _Lin
             _check_job(found, run, number, job, (*at, "attempts", number - 1, "jobs", index), lines)
 
 
-def _check_job(found: Scenario, run: Run, attempt: int, job: Job, at: tuple[str | int, ...], lines: _Lines) -> None:
+def _check_job(found: Scenario, run: Run, attempt: int, job: Job, at: tuple[str | int, ...], lines: Lines) -> None:
     if job.pool not in {HOSTED, *(pool.label for pool in found.declared.pools)}:
         lines.refuse((*at, "pool"), f"`{job.pool}` is none of the pools", f"name one of them, or `{HOSTED}`")
     for index, name in enumerate(job.artifacts):

@@ -6,8 +6,6 @@ It is a witness: it knows the scenario and GitHub's manners, and nothing of how 
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from datetime import datetime, timedelta
@@ -15,15 +13,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from bot.rehearse import declaration as told
+from bot.errors import BumpbotError
+from bot.rehearse import happenings
 from bot.rehearse.clock import VirtualClock
-from bot.rehearse.github import LoopbackGitHub, Trigger, receiving
-from bot.rehearse.github.gitrepo import GitRepo
+from bot.rehearse.github import LoopbackGitHub, Trigger
+from bot.rehearse.github.settings_state import Machine
+from bot.rehearse.planting import plant
 from bot.rehearse.player import People, Script, accounts, workflows
 from bot.rehearse.published import LoopbackPublished
 from bot.rehearse.registry import LoopbackRegistry
 from bot.rehearse.scenario import Scenario
+from bot.rehearse.told.fleet import FleetTold
+from bot.rehearse.told.upstreams import UpstreamsTold
 from bot.rehearse.upstream import comparisons
+from bot.rehearse.upstream import told as told_upstream
 
 Delivery = tuple[str, dict[str, Any]]
 # What the wake workflow listens to (SECURITY.md rule 2); a schedule and a dispatch by hand come from the world itself.
@@ -44,8 +47,6 @@ LISTENS = {
     "workflow_run": Trigger(types=("completed",)),
 }
 TOKENS = {"bot": "loopback-bot-token", "default": "loopback-default-token"}
-# A partial clone and a fetch by object id, as GitHub allows them.
-SERVES = (("uploadpack.allowFilter", "true"), ("uploadpack.allowAnySHA1InWant", "true"))
 
 
 class World:
@@ -61,8 +62,11 @@ class World:
         self.tokens: Mapping[str, str] = TOKENS
         self._workdir, self._stack, self._stopped = workdir, ExitStack(), False
         self._script = Script(scenario)
+        self._events = sorted(scenario.story.events, key=lambda event: event.at)
         self.registries = {name: LoopbackRegistry(repositories) for name, repositories in scenario.registry.items()}
         self.published = LoopbackPublished(scenario.published)
+        self.upstreams = UpstreamsTold([told_upstream(one) for one in scenario.upstream])
+        self.fleet = FleetTold(scenario.declared.fleet, self.clock)
 
     def __enter__(self) -> World:
         declared = self.scenario.declared
@@ -83,7 +87,14 @@ class World:
             pusher=declared.accounts.bot,
             first_pull=declared.repository.first_number,
         )
+        self.hub.histories = self.upstreams.histories
         self._people = People(self.scenario, self.hub, self.registries)
+        try:
+            self._people.before(declared.neighbours)
+        except BumpbotError:
+            self.hub.stop()
+            raise
+        self._granted()
         for server in (self.hub, self.published, *self.registries.values()):
             self._stack.callback(server.stop)
             try:
@@ -97,6 +108,16 @@ class World:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    def _granted(self) -> None:
+        """What the bot's App may see, and the runners as they are registered now."""
+        who = self.scenario.declared.accounts
+        if (machines := self.fleet.registered()) is not None:
+            self.hub.settings.machines[:] = [Machine(name=one.name, labels=one.labels, online=one.online, busy=one.busy)
+                                             for one in machines]
+        if who.grants is not None or machines is not None:
+            told = {"administration": "read"} if who.grants is None else who.grants
+            self.hub.settings.apps[who.bot.removesuffix("[bot]")] = dict(told)
 
     @property
     def github_url(self) -> str:
@@ -130,13 +151,18 @@ class World:
         """Ends `deliveries` after the present one."""
         self._stopped = True
 
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody will still ask for a bump: the story is not over when one has ended."""
+        return any(isinstance(event, happenings.Dispatch) for event in self._events)
+
     def deliveries(self) -> Iterator[Delivery]:
         """(event name, payload) for the bot, one after another, the clock at the moment of each.
 
         Ends at the story's `until`, or when `stop` was called, or when nothing can happen any more. Whatever the bot
         does between two deliveries happens at one moment, unless it sleeps on the clock.
         """
-        events = sorted(self.scenario.story.events, key=lambda event: event.at)
+        events = self._events
         wake = self.scenario.declared.schedule.first if self.scenario.declared.schedule else None
         while not self._stopped:
             if queued := self.hub.drain():
@@ -151,6 +177,7 @@ class World:
                 return
             self.clock.advance_to(min(moments))
             self.hub.tick()
+            self._granted()
             if events and events[0].at <= self.clock.now():
                 yield from self._play(events.pop(0))
             elif wake is not None and wake <= self.clock.now():
@@ -163,8 +190,8 @@ class World:
                 return
             yield delivery
 
-    def _play(self, event: told.Event) -> Iterator[Delivery]:
-        if isinstance(event, told.Dispatch):
+    def _play(self, event: happenings.Event) -> Iterator[Delivery]:
+        if isinstance(event, happenings.Dispatch):
             inputs = {"recipe": event.recipe, **({"image": event.image} if event.image else {})}
             yield (
                 "workflow_dispatch",
@@ -206,8 +233,8 @@ class World:
     def report(self) -> dict[str, Any]:
         """What happened, in the shape of CONTRACTS section 2 `rehearse` without what only the bot can say.
 
-        Runs are those of the bot's pull requests and dispatches; others' runs are not. GPU-hours are GPUs times hours
-        held, every attempt, cancelled jobs too.
+        Pull requests are the bot's. Runs are those of the bot's pull requests and dispatches; others' runs are not. GPU-hours
+        are GPUs times hours held, every attempt, cancelled jobs too.
         """
         bot = self.scenario.declared.accounts.bot
         runs = [run for run in self.hub.runs_made() if run.actor == bot or run.event.startswith("pull_request")]
@@ -241,37 +268,6 @@ class World:
                     "open": pull.open,
                 }
                 for pull in self.hub.pulls()
+                if pull.author.login == bot
             ],
         }
-
-
-def plant(scenario: Scenario, target: Path) -> Path:
-    """The guest's bare repository: one root commit with the files of repo/, by the first of the people, at the start.
-
-    The same scenario gives the same commit id.
-    """
-    declared = scenario.declared
-    env = {"PATH": os.environ.get("PATH", os.defpath), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(
-        ["git", "init", "--quiet", "--bare", f"--initial-branch={declared.repository.branch}", str(target)],
-        check=True,
-        capture_output=True,
-        env=env,
-    )
-    git, repo = GitRepo(target), scenario.repo
-    for key, value in SERVES:
-        git.git("config", key, value)
-    files: dict[str, bytes | None] = {
-        path.relative_to(repo).as_posix(): path.read_bytes() for path in sorted(repo.rglob("*")) if path.is_file()
-    }
-    who = declared.accounts.people[0]
-    root = git.make_commit(
-        git.tree_with(None, files),
-        (),
-        f"State of {declared.repository.name} at the start of the rehearsal\n",
-        (who.name, who.email),
-        declared.clock.start,
-    )
-    git.update_ref(f"refs/heads/{declared.repository.branch}", root)
-    receiving.guard(target)
-    return target

@@ -15,7 +15,7 @@ from bot.model.text import Text
 from bot.render.check import check, fault
 from bot.render.columns import Column
 from bot.render.filters import filters
-from bot.render.safe import code, plain
+from bot.render.safe import code, plain, seen
 from bot.render.split import split
 from bot.render.tables import Tables
 from bot.render.words import Words
@@ -44,7 +44,10 @@ class Renderer:
             def quoted(value: object, words: Words = words) -> Markup:
                 return words.word("not-repeated") if fault(str(value), forbidden) else code(value)
 
-            self._markdown[language].filters["quoted"] = quoted
+            def sighted(value: object, words: Words = words) -> Markup:
+                return quoted(seen(value), words)
+
+            self._markdown[language].filters |= {"quoted": quoted, "seen": sighted}
 
     def title(self, record: Record) -> str:
         """The bilingual title of the pull request, English first; a recipe's name too long for the forge loses its end."""
@@ -56,7 +59,7 @@ class Renderer:
 
     def half(self, record: Record, language: str, *, tables: bool = True) -> str:
         """One language alone; without tables each is replaced by a pointer to the one above."""
-        drawn = Tables(self._words[language], self._metrics, shown=tables)
+        drawn = Tables(self._words[language], self._metrics, shown=tables, sighted=self._markdown[language].filters["seen"])
         text = self._markdown[language].get_template(f"{language}/{template(record)}.md").render(_values(record), tables=drawn)
         return _tidy(text)
 

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2.runtime import Markup
 
 from bot.render.columns import Column
-from bot.render.safe import code, link, listed, name, plain
+from bot.render.safe import code, link, listed, name, plain, seen
 from bot.render.words import Words
 
 
@@ -107,7 +107,14 @@ def filters(words: Words) -> dict[str, Callable[..., Any]]:
     def codes(items: Iterable[object]) -> Markup:
         return listed((code(item) for item in items), words.comma)
 
+    def places(text: str) -> Markup:
+        """Where something was seen: an address as a link, else a place in code."""
+        if not text.startswith(("https://", "http://")):
+            return code(seen(text))
+        return link(seen(text.partition("://")[2].partition("/")[2] or text), text)
+
     return {
+        "place": places,
         "fixed": fixed, "percent": percent, "rate": rate, "threshold": threshold, "counted": counted,
         "sha": sha, "ref": ref, "digest": digest, "moment": moment, "clock": clock, "day": day,
         "code": code, "codes": codes, "name": name, "link": link, "listed": lambda items: listed(items, words.comma),

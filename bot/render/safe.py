@@ -15,6 +15,10 @@ from jinja2.runtime import Markup
 _SPECIAL = re.compile(r"[\\*\[\]<>~$]|&(?=#?[A-Za-z0-9]+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _BLOCK = re.compile(r"^(?:(?P<bullet>[-+=#])(?=[\s=#+-]|$)|(?P<number>\d{1,9})(?P<after>[.)])(?=\s|$))")
 _BARE = re.compile(r"[A-Za-z0-9_.:/+-]{1,120}")
+_RUN = re.compile(r"[A-Za-z0-9_.:/+-]+")
+# Beside names: what joins them in words of ours. A backtick ends a code span, and a pipe a table's cell.
+_FOREIGN = re.compile(r"[^A-Za-z0-9_.:/+\- ,;()\[\]{}=<>#@%*~!?'\"→…^&$]+")
+_SEEN = 300
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:/[A-Za-z0-9._~/:,=+-]*)?")
 
 
@@ -40,6 +44,14 @@ def name(value: object) -> Markup:
     """A short name bare where its letters are harmless ones, else as a code span of at most 120 characters."""
     text = str(value)
     return plain(text) if _BARE.fullmatch(text) else code(text if len(text) <= 120 else f"{text[:119]}…")
+
+
+def seen(value: object) -> str:
+    """What a check saw, for a code span: our own words stay, and what they quote only as far as it is the harmless letters of a
+    name, at most 120 in a row; anything else is an ellipsis (SECURITY.md 8). The whole stands on the terminal."""
+    text = _FOREIGN.sub("…", _one_line(value))
+    text = _RUN.sub(lambda run: run.group() if len(run.group()) <= 120 else f"{run.group()[:119]}…", text)
+    return text if len(text) <= _SEEN else f"{text[:_SEEN - 1].rstrip()}…"
 
 
 def link(value: object, url: str) -> Markup:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from jinja2.runtime import Markup
 
+from bot.model.checklines import CheckLine, TouchLine
 from bot.model.lines import AttemptLine, Cell, Regression, RunLine, Table
 from bot.model.result import Score
 from bot.render.columns import ARROWS, STATS, Column
 from bot.render.filters import change, fixed, moment, rate, sha, share, threshold, value
 from bot.render.safe import cell as safe_cell
-from bot.render.safe import code, link
+from bot.render.safe import code, link, plain
 from bot.render.words import Words
 
 _LEFT, _RIGHT = "---", "---:"
@@ -20,10 +21,12 @@ _SEAM = re.compile(r"(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])")
 
 
 class Tables:
-    """Draws the tables of one language; `shown` False puts a pointer in place of each."""
+    """Draws the tables of one language; `shown` False puts a pointer in place of each; `sighted` makes code of words
+    of others."""
 
-    def __init__(self, words: Words, metrics: Mapping[str, Column], *, shown: bool) -> None:
-        self._words, self._metrics, self._shown = words, metrics, shown
+    def __init__(self, words: Words, metrics: Mapping[str, Column], *, shown: bool,
+                 sighted: Callable[[object], Markup]) -> None:
+        self._words, self._metrics, self._shown, self._seen = words, metrics, shown, sighted
 
     def baseline(self, table: Table) -> Markup:
         """One line a concurrency, the baseline's values alone."""
@@ -112,6 +115,29 @@ class Tables:
             for run in runs
         ]
         return self._draw([self._words.word(term) for term in terms], rows, left=5)
+
+    def touching(self, lines: Sequence[TouchLine]) -> Markup:
+        """Commits of an upstream that touch what the recipe uses. A pull request's number is no link: a link would leave a note
+        there for each of our bumps."""
+        rows = [
+            [link(line.sha[:9], line.url) if line.url else sha(line.sha), line.date or self._na(None, "not-told"),
+             code(f"#{line.pull}") if line.pull else self._na(None, "no-pull"),
+             Markup(self._words.comma.join(self._seen(word) for word in line.words)) or self._na(None, "not-told")]
+            for line in lines
+        ]
+        return self._draw([self._words.word(term) for term in ("commit", "date", "pull", "touches")], rows, left=4)
+
+    def checks(self, lines: Sequence[CheckLine]) -> Markup:
+        """Each check's result, one line a finding; what a check that holds looked at, and why one that could not look did not."""
+        rows = []
+        for line in lines:
+            told = [self._seen(text) for text in (line.evidence, line.where) if text]
+            if not told and line.what:
+                told = [Markup(plain(self._words.own(line.what)))]
+            class_ = self._words.aside(code(line.class_)) if line.class_ else ""
+            rows.append([self._words.told(line.check, "check"), Markup(f"{self._words.word(f'state-{line.state}')}{class_}"),
+                         Markup(" · ".join(told)) or self._na(None, "not-told")])
+        return self._draw([self._words.word(term) for term in ("check", "result", "evidence")], rows, left=3)
 
     def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 0) -> Markup:
         """The first `left` columns hold words and stand on the left; the others hold numbers."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from bot.errors import BadInput, BumpbotError
 from bot.images import reference
+from bot.images.contains import Histories
 from bot.images.policy import Policy
 from bot.images.schemes import Scheme
 from bot.layout import Layout
@@ -40,7 +41,8 @@ SHUT = (Disposition.PINNED, Disposition.OBSERVED_ONLY)
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a scan asks. Without a registry files alone answer, without commits no history does. `seen` are our own sights of
+    """What a scan asks. Without a registry files alone answer, without commits no history does; `histories` tell
+    of pull requests, reverts and cherry-picks, by `owner/name`. `seen` are our own sights of
     a repository's tags, `moved` when a recipe's image was last moved. `own_too`: look also at each tag that a recipe runs
     without a digest, one request more an image: who looks daily sees it move under the published baseline. Where there are at
     most `few` images that is always done: a newer name of the bytes that run is then known for what it is."""
@@ -49,6 +51,7 @@ class Sources:
     now: datetime
     registry: Registry | None = None
     commits: Commits | None = None
+    histories: Histories = lambda repository: None
     seen: Callable[[Reference], Seen] = lambda reference: Seen()
     moved: Callable[[str], datetime | None] = lambda recipe: None
     own_too: bool = False
@@ -85,7 +88,7 @@ def scan(tree: Tree | Shelf, layout: Layout, sources: Sources, only: Collection[
     open_ = [question for question in shared.values() if question.choice.disposition not in SHUT]
     for question in open_:
         question.own_too = question.reference.digest is None and (sources.own_too or len(open_) <= sources.few)
-    looks = _ask(open_, sources, Upstream(sources.commits, sources.registry, layout, sources.schemes))
+    looks = _ask(open_, sources, Upstream(sources.commits, sources.registry, layout, sources.schemes, sources.histories))
     told = tuple(_barred(shelf, layout, asked[one.recipe].told(one)) if one.recipe in asked else one for one in lines)
     silent = sources.registry is not None and bool(open_) and all(question.trouble for question in open_)
     return Scan(lines=told, looks=looks, answered=not silent, reached=not silent or any(one.reached for one in open_))

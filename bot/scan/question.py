@@ -85,7 +85,8 @@ class Question:
             return replace(one, unknown=(*one.unknown, self.trouble))
         found = self.choice
         return replace(one, candidate=self._text(), disposition=found.disposition, reasons=(*one.reasons, *found.reasons),
-                       unknown=(*one.unknown, *found.unknown, *self._untold), lost=found.lost)
+                       unknown=(*one.unknown, *found.unknown, *self._untold), lost=found.lost,
+                       hints=found.hints)
 
     def _open(self, tag: str) -> bool:
         return self._offers[tag].digest is None and tag not in self._silent

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from bot import layout as layouts
 from bot.errors import BumpbotError
 from bot.images import provenance, reference
-from bot.images.contains import contained
+from bot.images.contains import Histories, contained
 from bot.images.lineage import lineage
 from bot.images.policy import Policy
 from bot.images.schemes import Scheme
@@ -24,8 +24,10 @@ from bot.scan.question import Question
 class Upstream:
     """One scan's questions about history; each repository's main line is listed once."""
 
-    def __init__(self, commits: Commits | None, registry: Registry | None, layout: Layout, schemes: tuple[Scheme, ...]) -> None:
+    def __init__(self, commits: Commits | None, registry: Registry | None, layout: Layout, schemes: tuple[Scheme, ...],
+                 histories: Histories = lambda repository: None) -> None:
         self._commits, self._registry, self._layout, self._schemes = commits, registry, layout, schemes
+        self._histories = histories
 
     def order(self, questions: Sequence[Question]) -> None:
         """Tells the questions whose tags have commits and no order what the main line says of them."""
@@ -46,10 +48,10 @@ class Upstream:
                     question.ordered(told)
 
     def contains(self, tag: Reference, held: Held, policy: Policy) -> dict[str, bool | None]:
-        """For each commit that the policy names, whether the image holds it; None where nobody can tell."""
+        """For each change that the policy names, whether the image holds it; None where nobody can tell."""
         if self._commits is None or not (policy.must_have or policy.must_not_have or any(hint.contains for hint in policy.hints)):
             return {}
-        return contained(self._commits, self._source(tag), self._built_from(tag, held), policy)
+        return contained(self._commits, self._source(tag), self._built_from(tag, held), policy, self._histories)
 
     def _built_from(self, tag: Reference, held: Held) -> str | None:
         """The commit of an image: its tag's own, else as its label says, which costs the image's config."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.diagnose.known import Repair
@@ -31,8 +31,24 @@ from bot.model.action import (
 from bot.model.mode import Mode
 from bot.model.record import Record
 from bot.model.rules import Limits
-from bot.ports import Archive, Clock, Commits, Forge, Generator, Git, Published, Registry, Tree
+from bot.ports import (
+    Archive,
+    Clock,
+    Commits,
+    Fleet,
+    Forge,
+    Generator,
+    Git,
+    Neighbours,
+    Published,
+    Registry,
+    Settings,
+    Surveyor,
+    Tree,
+    Upstreams,
+)
 from bot.results.metrics import Metrics
+from bot.upstream.engines import Engine
 
 # What each mode lets through. Ending and cleaning up belong to `propose`: a bot that may not spend may still stop.
 ALLOWED: dict[Mode, tuple[type[Action], ...]] = {
@@ -60,12 +76,14 @@ class Knowledge:
     repairs: tuple[Repair, ...]
     metrics: Metrics
     reported: Words
+    engines: Mapping[str, Engine] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """`known_repairs` None is all of them; `run` names the workflow run this wake is, as id/attempt; `generator` makes the
-    guest's own with the code of a tree, which is always one of the default branch."""
+    guest's own with the code of a tree, which is always one of the default branch. What stands behind it is asked for the checks
+    before a GPU; without one, its checks are unknown."""
 
     forge: Forge
     git: Git
@@ -87,3 +105,8 @@ class Context:
     known_repairs: frozenset[str] | None = None
     narrate: Callable[[str], None] = lambda line: None
     generator: Callable[[Tree], Generator | None] = lambda code: None
+    upstreams: Upstreams | None = None
+    surveyor: Surveyor | None = None
+    fleet: Fleet | None = None
+    settings: Settings | None = None
+    neighbours: Neighbours | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,12 @@ import msgspec
 
 from bot import ledger as chains
 from bot.decide import decide
+from bot.decide.learnt import learnt
 from bot.errors import BadInput, Broken, BumpbotError, Unreachable
 from bot.model.action import Action, Reopen, Result, tag
 from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested, Scheduled
+from bot.model.finding import PlanFinding
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
 from bot.wake import comments, holding, noises, opening, orders, publishing, recall, sights
@@ -28,7 +30,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What one wake did for one bump: how many steps it took, and why it could not go on, if it could not.
 
     `done` and `withheld` are its actions by their tags, those that were done and those that the mode did not allow; `frozen`:
-    an operator must look; `unreachable`: the world did not answer, and a later wake goes on.
+    an operator must look; `unreachable`: the world did not answer, and a later wake goes on. `why` and `next` of one that planning
+    ended before anything was opened: what was found (`found`: the findings themselves), and what to do about it.
     """
 
     bump: str
@@ -39,6 +42,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     ended: str | None = None
     frozen: bool = False
     unreachable: bool = False
+    why: str | None = None
+    next: str | None = None
+    found: tuple[PlanFinding, ...] = ()
 
 
 @dataclass
@@ -126,7 +132,7 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     before, memory = _start(entries, visit.fresh)
     over = memory.ended.outcome.value if memory.closed and memory.ended else None
     if memory.closed and visit.fresh is not None:
-        visit.end(ended=over)
+        visit.end(ended=over, **_prevented(memory))
         return None
     since = entries[0].entry.at if entries else context.clock.now()
     facts = holding.promised(context.ledger, snapshot, observe(context, before, memory, pull, since=since))
@@ -147,6 +153,15 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     writes = {path: data for written, _ in shared for path, data in written.items()}
     reads = tuple(path for _, read in shared for path in read)
     return _Turn(visit, facts, claim, context.ledger.step(snapshot, visit.id, claim, writes=writes, reads=reads))
+
+
+def _prevented(memory: Memory) -> dict[str, Any]:
+    """What files said against a bump that ended before anything was opened, and what to do about it."""
+    ended = memory.ended
+    if ended is None or memory.heads or not ended.found:
+        return {}
+    why = ended.why.en if ended.why else None
+    return {"trouble": why, "why": why, "next": ended.found[0].next.en, "found": ended.found}
 
 
 def _stands(context: Context, visit: _Visit, entries: Sequence[Stored], actions: Sequence[Action]) -> bool:
@@ -198,10 +213,17 @@ def _do(context: Context, snapshot: Snapshot, bump: Bump, claim: Entry) -> tuple
     if not after.closed or (before.closed and not _reopens(claim.actions)):
         return ledger.step(snapshot, bump.id, entry), results
     writes, reads = holding.released(ledger, snapshot, bump)
-    writes = {**writes, **publishing.results(context, snapshot, bump)}
+    writes = {**writes, **publishing.results(context, snapshot, bump), **_lessons(snapshot, bump, after)}
     if before.closed:  # it was to be opened again and was not: what its claim took is free again
         return ledger.step(snapshot, bump.id, entry, writes=writes, reads=reads), results
     return ledger.final_step(snapshot, bump.id, entry, year=now.year, writes=writes, reads=reads), results
+
+
+def _lessons(snapshot: Snapshot, bump: Bump, after: Memory) -> Mapping[str, bytes | None]:
+    """What this ending teaches the next bump; nothing where it had ended before and was only looked at."""
+    if bump.memory.closed or after.ended is None:
+        return {}
+    return chains.kept(snapshot, bump.id, learnt(msgspec.structs.replace(bump, memory=after), after.ended))
 
 
 def _reopens(actions: Sequence[Action]) -> bool:

@@ -12,7 +12,7 @@ from bot.images.reference import parse
 from bot.model.bump import Bump, ChangelogState, Memory, World
 from bot.model.forge import WRITERS, Labelling, Pull
 from bot.recipe import changelog
-from bot.wake import evidence, pushes, runs, syncing
+from bot.wake import evidence, planning, pushes, runs, syncing
 from bot.wake.act import CLOCKS_DIFFER
 from bot.wake.context import Context
 from bot.wake.orders import orders
@@ -36,8 +36,9 @@ def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *
     )
     bump = replace(bump, world=world)
     memory = replace(memory, judged=evidence.judge_all(context, bump, found, memory.judged))
-    bump = replace(bump, memory=memory)
-    return replace(bump, world=replace(world, wanted=wanted(context, bump)))
+    bump = replace(bump, memory=memory, world=replace(world, checks=before.world.checks))
+    bump = replace(bump, world=replace(bump.world, checks=planning.again_checked(context, bump)))
+    return replace(bump, world=replace(bump.world, wanted=wanted(context, bump)))
 
 
 def _labellings(context: Context, before: Bump, pull: Pull) -> tuple[Labelling, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bot import ledger as chains
+from bot.decide import findings
 from bot.errors import BumpbotError, Refusal
 from bot.images.reference import parse
 from bot.model.action import OpenPull
@@ -14,28 +15,29 @@ from bot.model.event import Requested
 from bot.model.ledger import Held, OpenBumps, Successor
 from bot.model.outcome import Disposition
 from bot.model.scan import Scanned
-from bot.plan import Sources, bump_id, movable, plan
-from bot.wake import archive, scanning, sights
+from bot.plan import bump_id, movable, plan
+from bot.wake import archive, planning, scanning, tries
 from bot.wake.context import ALLOWED, Context
 
 # A successor that could not begin for so long was somebody's choice not to.
 FORGOTTEN = timedelta(days=7)
+PASSED_OVER = 8
+"""So many candidates that files stop are planned in one scan beside those that begin: the others have their turn at the next."""
 
 
-def requested(context: Context, event: Requested, reasons: tuple[str, ...] = ()) -> Bump:
-    """The bump that somebody asks for, planned; Refusal with its disposition when it may not begin. `reasons` are those for
-    which its image was chosen."""
+def requested(context: Context, event: Requested, chosen: Scanned | None = None) -> Bump:
+    """The bump that somebody asks for, planned; Refusal with its disposition when it may not begin. `chosen` is the scan's
+    line that chose its image."""
     tree, image = scanning.tree(context), event.image
     movable(tree, context.layout, event.recipe)
     if image is None:
-        line = scanning.candidate(context, tree, event.recipe)
-        image, reasons = line.candidate or "", line.reasons
-    sources = Sources(tree=tree, registry=context.registry, commits=context.commits,
-                      published=context.published, schemes=context.knowledge.schemes,
-                      seen=sights.asked(context.ledger, context.ledger.tip(), context.clock),
-                      generator=context.generator(tree), say=context.narrate)
-    subject = plan(sources, context.layout, event.recipe, image, context.limits, reasons)
+        chosen = scanning.candidate(context, tree, event.recipe)
+        image = chosen.candidate or ""
+    snapshot = context.ledger.tip()
+    subject = plan(planning.sources(context, tree, snapshot), context.layout, event.recipe, image, context.limits,
+                   chosen.reasons if chosen else (), chosen.hints if chosen else ())
     bump = Bump(id=bump_id(event.recipe, subject.candidate.new.digest), now=context.clock.now(), subject=subject)
+    bump = tries.named(context, snapshot, bump)
     _free(context, bump)
     return archive.archived(context, bump)
 
@@ -65,14 +67,17 @@ def scanned(context: Context, begun: Sequence[Bump]) -> tuple[Bump, ...]:
     snapshot, made = context.ledger.tip(), list[Bump]()
     if context.layout.scans is None or not scanning.due(context, snapshot):
         return ()
-    known, cap = context.ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps), context.layout.limits.open_bumps
+    known, cap, planned = context.ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps), context.layout.limits.open_bumps, 0
     free = context.layout.scans.begin if OpenPull in ALLOWED[context.mode()] else 0
     free = free if cap is None else min(free, cap - len({*(known.bumps if known else ()), *(bump.id for bump in begun)}))
-    tried = {*context.ledger.open_bumps(snapshot), *(bump for _, bump in context.ledger.ended_bumps(snapshot))}
     try:
         for line, digest in scanning.candidates(context, {recipe.key for bump in begun for recipe in bump.subject.family}):
-            if len(made) < free and bump_id(line.recipe, digest) not in tried:
-                made += _tried(context, line)
+            good = sum(not findings.stops(bump) for bump in made)
+            if good < free and planned < free + PASSED_OVER and tries.may_begin(context, snapshot, line, digest):
+                planned += 1
+                made += (tried := _tried(context, line))
+                if any(one.check == "identity" for bump in tried for one in findings.stops(bump)):
+                    free, made = 0, made[:-1]  # it says nothing of this candidate, and would be said of every other one
     except BumpbotError as error:
         context.narrate(f"no scan: {error}")
     return tuple(made)
@@ -80,7 +85,10 @@ def scanned(context: Context, begun: Sequence[Bump]) -> tuple[Bump, ...]:
 
 def _tried(context: Context, line: Scanned) -> tuple[Bump, ...]:
     try:
-        return (requested(context, Requested(at=context.clock.now(), recipe=line.recipe, image=line.candidate), line.reasons),)
+        bump = requested(context, Requested(at=context.clock.now(), recipe=line.recipe, image=line.candidate), line)
+        if found := findings.stops(bump):
+            context.narrate(f"{line.recipe}: {line.candidate} is passed over: {findings.why(found)[0]}")
+        return (bump,)
     except BumpbotError as error:
         context.narrate(f"{line.recipe}: {line.candidate} is not begun: {error}")
         return ()

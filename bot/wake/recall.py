@@ -48,7 +48,8 @@ def _step(bump: Bump, memory: Memory, action: Action, result: Result) -> Memory:
         case Remember(fact=Asked() as asked):
             return replace(memory, asked=(*memory.asked, asked))
         case Remember(fact=Ended() as ended):
-            return replace(memory, ended=memory.ended or ended)
+            # Where nothing was opened nothing is left to put away, and no last comment will say that it is over.
+            return replace(memory, ended=memory.ended or ended, closed=memory.closed or not memory.heads)
         case _:
             return memory
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from bot.decide import findings
 from bot.diagnose import repair as repairs
 from bot.diagnose.known import Source
 from bot.diagnose.siblings import siblings
@@ -11,7 +12,7 @@ from bot.errors import BumpbotError
 from bot.layout import in_scope
 from bot.model.bump import Bump, Judged, Wanted
 from bot.model.recipe import KeyChange
-from bot.model.run import Run
+from bot.model.run import Run, Triage
 from bot.model.text import Text
 from bot.recipe.files.dockerfile import is_dockerfile
 from bot.recipe.files.document import Document
@@ -23,8 +24,10 @@ OUT_OF_SCOPE = Text("The layout does not let a repair change that key.", "布局
 def wanted(context: Context, bump: Bump) -> Wanted | None:
     """The repair that knowledge has for the newest judged failure; one that cannot be made comes with its obstacle."""
     broken = _newest_failure(bump)
-    if broken is None or bump.head is None:
+    if bump.head is None:
         return None
+    if broken is None:
+        return _planned(context, bump)
     run, judged = broken
     files = _recipe_files(context, bump, bump.head)
     used = {head.repair for head in bump.memory.heads if head.repair}
@@ -33,15 +36,30 @@ def wanted(context: Context, bump: Bump) -> Wanted | None:
         facts = {name: _fact(context, source, files) for repair in known for name, source in repair.upstream.items()}
         plan = repairs.choose(failure.triage, known, files, context.known_repairs, used, facts)
         if plan is not None:
-            return _as_wanted(context, bump, run, plan, files)
+            return _as_wanted(context, bump, run.id, plan, files)
     return None
 
 
-def _as_wanted(context: Context, bump: Bump, run: Run, plan: repairs.RepairPlan, files: dict[str, bytes]) -> Wanted:
+def _planned(context: Context, bump: Bump) -> Wanted | None:
+    """The known repair that a finding of the plan names, while nothing has run: it is made before the first smoke."""
+    found = () if bump.world.runs or bump.world.pull is None else findings.repairs(bump)
+    files = _recipe_files(context, bump, bump.head or "") if found else {}
+    for finding in found:
+        known = [repair for repair in context.knowledge.repairs if repair.id == finding.repair]
+        facts = {name: _fact(context, source, files) for repair in known for name, source in repair.upstream.items()}
+        for repair in known:
+            triage = Triage(signature=repair.for_[0], class_=finding.class_, repair=repair.id)
+            plan = repairs.choose(triage, [repair], files, context.known_repairs, set(), facts)
+            if plan is not None:
+                return _as_wanted(context, bump, 0, plan, files)
+    return None
+
+
+def _as_wanted(context: Context, bump: Bump, run: int, plan: repairs.RepairPlan, files: dict[str, bytes]) -> Wanted:
     outside = any(not in_scope(context.layout, change.file, change.path) for change in plan.changes)
     obstacle = OUT_OF_SCOPE if outside else plan.refused
     return Wanted(
-        id=plan.id, run=run.id, why=plan.why, available=obstacle is None, edits=plan.changes, kept=_kept(plan.changes, files),
+        id=plan.id, run=run, why=plan.why, available=obstacle is None, edits=plan.changes, kept=_kept(plan.changes, files),
         serving_path_changed=plan.serving_path_changed, siblings=_siblings(context, bump, plan), obstacle=obstacle,
     )
 

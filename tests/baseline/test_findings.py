@@ -16,15 +16,15 @@ def told(*notes, absent=()):
 
 
 @pytest.mark.parametrize(("note", "class_", "action", "who"), [
-    ("points-gone:32", "baseline-gap", "ask", "maintainer"), ("eval-size-changed:gsm8k:1319:1", "baseline-gap", "ask", "maintainer"),
-    ("eval-not-comparable:gsm8k:gone", "baseline-gap", "ask", "maintainer"), ("points-new:16", None, "note", "bot"),
+    ("points-gone:32", "baseline-gap", "ask", "maintainer"), ("eval-size-changed:gsm8k:1319:1", None, "note", "bot"),
+    ("eval-not-comparable:gsm8k:gone", None, "note", "bot"), ("points-new:16", None, "note", "bot"),
     ("eval-new:gsm8k", None, "note", "bot"), ("folder-empty:basslines", None, "ask", "maintainer"),
     ("result-unreadable:results/r/6.json", None, "ask", "operator")])
 def test_a_difference_is_a_finding_with_its_evidence_and_who_moves(note, class_, action, who):
     (found,) = told(note, "baseline-single")
     made = msgspec.to_builtins(found)
     assert (made["check"], made["class"], made["action"], made["evidence"], made["who"]) == ("roster", class_, action, note, who)
-    assert made["where"] == "api of 2026-08-21, run 7" and made["next"]["en"] and made["next"]["zh"]
+    assert made["where"] == "api of 2026-08-21, run 7" and made["next"]["en"] and made["next"]["zh"] and made["what"]["zh"]
 
 
 def test_points_without_a_baseline_are_one_finding_a_reason():

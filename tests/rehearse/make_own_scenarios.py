@@ -1,4 +1,5 @@
-"""Makes the shipped scenarios on bumpbot's own layout again (green, moved-tag, takeover, stale-cache, control-arm, family).
+"""Makes the shipped scenarios on bumpbot's own layout again (green, moved-tag, takeover, stale-cache, control-arm, family,
+staged-later, deferred).
 
 The same bytes each time:
 
@@ -26,6 +27,8 @@ STORIES = {
     stories.TAKEN: (stories.takeover, None),
     stories.STALE: (stories.stale_cache, None),
     stories.CONTROL: (stories.control_arm, Team(limits=BESIDE)),
+    stories.LATER: (stories.staged_later, None),
+    stories.FULL: (stories.deferred, None),
     stories.FAMILY: (stories.family, Team(keys=(KEY, SIBLING))),
 }
 

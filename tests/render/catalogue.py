@@ -75,6 +75,7 @@ from tests.render.figures import (
     WHY,
     at,
 )
+from tests.render.planned import planned
 
 ROOT = Path(__file__).parents[2]
 FORBIDDEN = ("@claude", "@Klaud-Cold", "@pr-claude", "/reuse-sweep-run", "/stage-results", "As a PR reviewer and CODEOWNER")
@@ -319,7 +320,7 @@ def catalogue() -> dict[str, Record]:
     made |= {f"a short answer, {about}": Status(about=about, by="ann", state=replace(STATE, next=mover, cap=None))
              for about, mover in (("label-waits", "bot"), ("sweep-needs-approval", "maintainer"), ("sweep-held", "upstream"),
                                   ("a-subject-to-come", "operator"))}
-    return made | answers() | decided()
+    return made | answers() | decided() | planned(PROPOSAL)
 
 
 def answers() -> dict[str, Record]:

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from bot.model.checklines import CompareLine
 from bot.model.image import ImageFacts, Platform, Reference, Resolved
 from bot.model.lines import AbsentLine, BaselineBlock, Cell, Failure, Line, RunLine, State, Table
 from bot.model.result import Accounting, Samples, Score
 from bot.model.text import Text
-from bot.model.upstream import Comparison
 
 KEY = "kimik3-fp4-gb200-dynamo-vllm-agentic-dspark-mooncake-dcp16-agg"
 RECIPE = "recipes/agg-gb200-dcp16-dspark4-maxseq2-mooncake-agentic.yaml"
@@ -47,10 +47,10 @@ BARE = Resolved(reference=Reference(text="r.example/x", registry="r.example", re
                 platforms=(Platform(os="linux", architecture="amd64", digest="sha256:" + "9" * 64, size=1),),
                 facts=ImageFacts(rocm="7.0.2", commit="c" * 40), provenance="label")
 COMPARISONS = (
-    Comparison(repository="vllm-project/vllm", base="main", head="75c2eef", merge_base="925ea7e" + "0" * 33, ahead=18, behind=412,
+    CompareLine(repository="vllm-project/vllm", base="main", head="75c2eef", merge_base="925ea7e" + "0" * 33, ahead=18, behind=412,
                url="https://github.com/vllm-project/vllm/compare/main...75c2eef?expand=1"),
-    Comparison(repository="vllm-project/vllm", base="75c2eef", head="3696c77", merge_base=None, ahead=0, behind=0),
-    Comparison(repository="vllm-project/vllm", base="a" * 40, head="b" * 40, merge_base="c" * 40, ahead=1, behind=0,
+    CompareLine(repository="vllm-project/vllm", base="75c2eef", head="3696c77", merge_base=None, ahead=0, behind=0),
+    CompareLine(repository="vllm-project/vllm", base="a" * 40, head="b" * 40, merge_base="c" * 40, ahead=1, behind=0,
                url="javascript:alert(1)"),
 )
 VALUES = {1: (917.3021, 112.2619, 2.1583, 0.004481, 223.17), 2: (973.9583, 131.3791, 2.0781, 0.0045595, 219.3),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import jinja2
 import pytest
@@ -14,10 +14,14 @@ from bot.baseline.match import Missing
 from bot.decide.classes import CLASSES
 from bot.decide.report.parts import PHASE_WORDS
 from bot.decide.report.unsettled import MENDS
+from bot.model.checklines import State
+from bot.model.finding import Check
 from bot.model.outcome import ENDINGS, Cause, Mover, Outcome
+from bot.model.policy import Answered
 from bot.model.result import Judgement
 from bot.model.run import Reason
 from bot.model.text import Text
+from bot.model.upstream import Doubt
 from bot.render.words import Words
 from bot.verdict.words import REASONS
 from tests.render.catalogue import CATALOGUE, GLOSSARY, TEMPLATES, renderer
@@ -93,9 +97,15 @@ CLOSED = {
     "mend-": ["published", *MENDS.values()],
     "next-": ["smoke-running", "repair", "retry", "sweep", "stop"],
     "provenance-": ["label", "tag", "none"],
-    "about-": ["label-waits", "sweep-needs-approval", "sweep-held"],
+    "about-": ["label-waits", "sweep-needs-approval", "sweep-held", "sweep-questions", "smoke-held"],
     "note-": ["baseline-unverifiable:{}", "eval-not-comparable:{}:gone", "points-gone:{}", "points-new:{}", "baseline-single",
               "fingerprint-unknown"],
+    "check-": list(get_args(Check)),
+    "state-": list(get_args(State)),
+    "doubt-": list(get_args(Doubt)),
+    "hint-": [how if how == "none" else f"{how}:{{}}" for how in get_args(get_type_hints(Answered)["how"])],
+    "answered-": list(get_args(get_type_hints(Answered)["answer"])),
+    "same-": ["digest", "tag"],
     "setting-": ["workload", "topology", "mode", "gpus", "nodes", "concurrency", "speculation", "speculative-tokens",
                  "synthetic-acceptance",
                  "offload", "offload-backend", "offload-gb", "router", "max-num-seqs", "dynamo", "kv", "revision", "channel"],

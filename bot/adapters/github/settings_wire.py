@@ -133,9 +133,11 @@ class RunnerWire(_Wire):
     name: str
     status: str
     labels: tuple[LabelWire, ...] = ()
+    busy: bool = False
 
     def fact(self) -> Runner:
-        return Runner(name=self.name, labels=tuple(label.name for label in self.labels), online=self.status == "online")
+        return Runner(name=self.name, labels=tuple(label.name for label in self.labels), online=self.status == "online",
+                      busy=self.busy)
 
 
 class GroupWire(_Wire):

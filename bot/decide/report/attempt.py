@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot import budget
 from bot.decide.progress import named
 from bot.decide.report.parts import SMOKE_COLUMNS, accounting, failures, proofs, refused, result, run_line, scores, table
+from bot.decide.report.planned import compared
 from bot.decide.runs import smokes, steps
 from bot.decide.starting import dispatch_smoke
 from bot.model.bump import Bump, Judged
@@ -36,7 +37,7 @@ def attempt(bump: Bump, run: Run, *, next_: str) -> Attempt:
         siblings=repair.siblings if repair else (),
         stages=stages(bump),
         runs=tuple(run_line(bump, smoke) for smoke in runs),
-        comparisons=() if number else plan.comparisons,
+        comparisons=() if number else tuple(map(compared, plan.comparisons)),
         failures=tuple(failed for smoke in runs for failed in failures(bump, smoke, bump.judged(smoke.id))),
         table=table(bump, rows, counted, SMOKE_COLUMNS, tuple(judged.run for judged in seen if _measured(judged))),
         scores=scores(bump, [score for judged in seen for score in judged.scores]),

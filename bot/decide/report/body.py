@@ -8,6 +8,8 @@ from math import fsum
 from bot import budget
 from bot.baseline import medians
 from bot.decide.control import controls
+from bot.decide.people import smoke_held
+from bot.decide.report import planned
 from bot.decide.report.parts import COLUMNS, Where, behind, ordered, passed_over, result, scores, spent, state, values
 from bot.decide.runs import repeats, smokes, steps
 from bot.model.bump import Bump, Ended
@@ -23,7 +25,7 @@ TOLD_ELSEWHERE = ("concurrency", "scenario")
 def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
     """The body as it should read now; `ended` is the outcome being decided in this very look, if any."""
     subject, plan = bump.subject, bump.subject.plan
-    recipe = subject.family[0]
+    recipe, (checks, unshown) = subject.family[0], planned.shown(planned.check_lines(bump))
     throughput = [point for point in recipe.points if point.kind == "throughput"]
     return Proposal(
         recipe=recipe.key,
@@ -42,13 +44,17 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
         rows_by=plan.scope.by,
         repushed=subject.candidate.repushed,
         was=subject.candidate.was,
-        comparisons=plan.comparisons,
+        comparisons=tuple(map(planned.compared, plan.comparisons)),
         baseline=baseline_block(bump, plan.baseline) if plan.baseline else None,
         missing_baseline=plan.missing_baseline,
         state=state(bump, ended),
         attempts=attempt_lines(bump),
         notes=plan.notes,
         control=budget.price_control(bump) if plan.control else None,
+        checks=checks, unshown=unshown, stops=planned.stop_lines(bump), questions=planned.question_lines(bump),
+        repairs=planned.repair_lines(bump), smoke_waits=smoke_held(bump), hints=planned.hint_lines(subject.candidate),
+        siblings=planned.sibling_lines(plan)[:planned.SIBLINGS],
+        siblings_more=max(0, len(plan.siblings) - planned.SIBLINGS), carried=planned.carried_lines(plan), pins=plan.pins,
     )
 
 

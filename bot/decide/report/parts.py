@@ -8,8 +8,8 @@ from math import fsum
 from msgspec.structs import replace
 
 from bot.baseline import medians
-from bot.decide.people import needs_approval
-from bot.decide.phase import SweepDue, phase_of
+from bot.decide.people import needs_approval, smoke_held
+from bot.decide.phase import Prevented, SmokeDue, SweepDue, phase_of
 from bot.decide.progress import named
 from bot.decide.runs import failed_jobs, gates_hold, passed
 from bot.model.bump import Bump, Ended, JobFailure, Judged
@@ -39,8 +39,10 @@ def spent(run: Run) -> float:
 def state(bump: Bump, ended: Ended | None) -> State:
     """The state line; the phase is a word of the glossary."""
     phase = phase_of(bump)
-    waits: Mover = "maintainer" if isinstance(phase, SweepDue) and needs_approval(bump) else "bot"
-    mover: Mover = waits if ended is None else ENDINGS[ended.outcome].next
+    asked = (isinstance(phase, SweepDue) and needs_approval(bump)) or (isinstance(phase, SmokeDue) and smoke_held(bump))
+    waits: Mover = "maintainer" if asked else "bot"
+    prevented = phase.found[0].who if isinstance(phase, Prevented) else waits
+    mover: Mover = prevented if ended is None else ENDINGS[ended.outcome].next
     limits = bump.subject.limits
     return State(
         phase=ended.outcome.value if ended else PHASE_WORDS[type(phase).__name__],
@@ -54,6 +56,7 @@ def state(bump: Bump, ended: Ended | None) -> State:
 
 PHASE_WORDS = {
     "Opening": "proposed",
+    "Prevented": "prevented",
     "Taken": "handed-off",
     "Superseded": "superseded",
     "SmokeDue": "smoke-due",

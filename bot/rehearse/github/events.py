@@ -20,12 +20,14 @@ ALWAYS = ("workflow_dispatch", "repository_dispatch")
 
 
 class Events:
-    """Deliveries wait in `queue`; a `wanted` mapping limits them to what the bot's own workflow listens to."""
+    """Deliveries wait in `queue`; a `wanted` mapping limits them to what the bot's own workflow listens to. While it is `quiet`,
+    pushes and pull requests are of before the story: nobody hears of them, and they start nothing."""
 
     def __init__(self, render: Render, workflows: tuple[Workflow, ...], wanted: Mapping[str, Trigger] | None) -> None:
         self.render, self.workflows, self.wanted = render, workflows, wanted
         self.queue: list[tuple[str, Json]] = []
         self.engine: Engine | None = None
+        self.quiet = False
 
     def pull(self, pull: Pull, action: str, actor: Account, now: datetime, *, label: str | None = None,
              before: str | None = None) -> None:
@@ -35,7 +37,7 @@ class Events:
             payload["label"] = self.render.label(label)
         if before is not None:
             payload |= {"before": before, "after": pull.head}
-        if actor.kind == "default":
+        if self.quiet or actor.kind == "default":
             return
         self._deliver("pull_request_target", payload, actor, branch=pull.base)
         for event in ("pull_request_target", "pull_request"):
@@ -81,7 +83,7 @@ class Events:
 
     def push(self, ref: str, before: str, after: str, actor: Account, now: datetime) -> None:
         """A branch or tag moved, appeared (`before` zeros) or went (`after` zeros)."""
-        if actor.kind == "default":
+        if self.quiet or actor.kind == "default":
             return
         git, branch = self.render.git, ref.removeprefix("refs/heads/")
         payload: Json = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
-from bot.model.upstream import Commit
+from bot.errors import BumpbotError
+from bot.model.upstream import Commit, Comparison
 from bot.rehearse.github.git_json import commit_json, file_json, git_commit_json
 from bot.rehearse.github.gitrepo import ZERO
 from bot.rehearse.github.objects import fill, node
@@ -15,6 +16,7 @@ from bot.rehearse.github.wire import REPO, Page, Request, Response, route
 
 if TYPE_CHECKING:
     from bot.rehearse.github.hub import LoopbackGitHub
+    from bot.rehearse.told.history import HistoryTold
 
 NOT_FOUND = "Not Found"
 
@@ -92,7 +94,7 @@ def _entry(hub: LoopbackGitHub, path: str, ref: str, kind: str, oid: str, size: 
 
 @route("GET", "/repos/{owner}/{repo}/compare/{basehead...}")
 def compare(hub: LoopbackGitHub, request: Request) -> Response:
-    """base...head: this repository from git, another one from the facts the caller gave."""
+    """base...head: this repository from git, another one from the facts or the history that the caller gave."""
     base, dots, head = request.args["basehead"].partition("...")
     if not dots:
         raise Refused(NOT_FOUND, status=404)
@@ -144,6 +146,8 @@ def _foreign(hub: LoopbackGitHub, name: str, base: str, head: str) -> dict[str, 
         (c for c in hub.upstream if c.repository.lower() == name.lower() and same(c.base, base) and same(c.head, head)),
         None,
     )
+    if found is None and (history := hub.histories.get(name.lower())) is not None:
+        found = _derived(history, base, head)
     if found is None or found.merge_base is None:
         raise Refused(NOT_FOUND if found is None else f"No common ancestor between {base} and {head}.", status=404)
     here = f"{hub.url}/repos/{name}"
@@ -151,6 +155,13 @@ def _foreign(hub: LoopbackGitHub, name: str, base: str, head: str) -> dict[str, 
         "base_commit": _upstream(here, Commit(sha=found.base, title="", date="")),
         "merge_base_commit": _upstream(here, Commit(sha=found.merge_base, title="", date="")),
         "commits": [_upstream(here, commit) for commit in found.commits[:250]], "files": []})
+
+
+def _derived(history: HistoryTold, base: str, head: str) -> Comparison:
+    try:
+        return history.compare(base, head)
+    except BumpbotError as fault:
+        raise Refused(NOT_FOUND, status=404) from fault
 
 
 def same(known: str, asked: str) -> bool:

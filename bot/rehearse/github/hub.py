@@ -37,6 +37,7 @@ from bot.rehearse.github.settings_state import Settings
 from bot.rehearse.github.state import Pull, Run, Store
 from bot.rehearse.github.verbs import Refused, Verbs
 from bot.rehearse.github.wire import DOCS, LEVELS, Page, Request, Response, conditional, error, find, paged
+from bot.rehearse.told.history import HistoryTold
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -85,12 +86,12 @@ class LoopbackGitHub:
     ) -> None:
         self.repository, self.clock, self.run_details = repository, clock, run_details
         self.workflows, self.upstream = tuple(workflows), tuple(upstream)
+        self.histories: Mapping[str, HistoryTold] = {}  # of foreign repositories, by owner/name in lower case
         self.exchanges: list[Callable[[Exchange], None]] = []
         self._lock = threading.RLock()
         self._server = Server(self.handle)
         self.url = self._server.url
-        self.store = Store(tuple(accounts))
-        self.settings = Settings()
+        self.store, self.settings = Store(tuple(accounts)), Settings()
         self.store.start_pulls_at(first_pull)
         self.git = GitRepo(git_dir)
         self.render = Render(self.url, repository, default_branch, self.store, self.git)

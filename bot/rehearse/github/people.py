@@ -59,9 +59,10 @@ class Person:
             self.hub.watch.look(now, by=self.account)
             return made
 
-    def open(self, branch: str, title: str, *, base: str | None = None, body: str = "", draft: bool = False) -> int:
-        """Opens a pull request; its number."""
-        with self.hub.moment() as now:
+    def open(self, branch: str, title: str, *, base: str | None = None, body: str = "", draft: bool = False,
+             number: int | None = None) -> int:
+        """Opens a pull request, under this number if one is given; its number."""
+        with self.hub.moment() as now, self.hub.store.numbered(number):
             return self.hub.verbs.open_pull(self.account, now, title=title, body=body, branch=branch, draft=draft,
                                             base=base or self.hub.render.branch).number
 

@@ -72,7 +72,7 @@ def _machine(machine: Machine) -> dict[str, Any]:
     labels = [{"id": id_of(f"label {name}") if name != "self-hosted" else 1, "name": name,
                "type": "read-only" if name == "self-hosted" else "custom"} for name in machine.labels]
     return fill("runner", "", {"id": id_of(f"runner {machine.name}"), "name": machine.name, "os": "linux", "labels": labels,
-                               "status": "online" if machine.online else "offline"})
+                               "status": "online" if machine.online else "offline", "busy": machine.busy})
 
 
 @route("GET", REPO + "/actions/runners")

@@ -28,6 +28,7 @@ class Machine:
     name: str
     labels: tuple[str, ...] = ("self-hosted",)
     online: bool = True
+    busy: bool = False
 
 
 @dataclass(kw_only=True)

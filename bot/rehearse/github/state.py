@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -166,7 +167,10 @@ class Store:
                       "release": 250_000_000, "asset": 310_000_000, "seq": 0}
 
     def next(self, kind: str) -> int:
+        """The next number of a kind; of pull requests the next that is not taken."""
         self._next[kind] += 1
+        while kind == "pull" and self._next[kind] in self.pulls:
+            self._next[kind] += 1
         return self._next[kind]
 
     def next_run(self) -> int:
@@ -177,6 +181,16 @@ class Store:
 
     def start_pulls_at(self, number: int) -> None:
         self._next["pull"] = number - 1
+
+    @contextmanager
+    def numbered(self, number: int | None) -> Iterator[None]:
+        """Inside, the next pull request gets this number; afterwards they go on from where they were."""
+        before = self._next["pull"]
+        if number is not None:
+            self.start_pulls_at(number)
+        yield
+        if number is not None:
+            self._next["pull"] = before
 
     def jobs(self) -> Iterator[tuple[Run, Job]]:
         for run in self.runs.values():

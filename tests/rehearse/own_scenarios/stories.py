@@ -14,6 +14,7 @@ ATTRIBUTION = (
     "  SGLang v0.5.22 is said to do. tests/rehearse/make_own_scenarios.py makes this folder."
 )
 GREEN, MOVED, TAKEN, FAMILY, STALE, CONTROL = "green", "moved-tag", "takeover", "family", "stale-cache", "control-arm"
+LATER, FULL = "staged-later", "deferred"
 # The launcher keeps squash files by tag; somebody has put the old image under the new one's name.
 SQUASH = "lmsysorg_sglang_v0.5.22.sqsh"
 # Latencies of the new image as a share of the old one's, where nothing is wrong with it.
@@ -50,7 +51,7 @@ workflows:
     run_name: "Sweep {{inputs.nonce}}"
     triggers:
       workflow_dispatch: {{inputs: [recipe, commit, nonce, points, eval-limit, fail-fast]}}
-pools:
+{fleet}pools:
   # One node of eight H200: two jobs of four GPUs at a time.
   - {{label: h200, capacity: 2}}
 # The wake workflow's cron, at minutes 5, 20, 35 and 50.
@@ -58,11 +59,11 @@ schedule: {{first: 2026-10-05T08:05:00Z, minutes: 15}}
 variants:
   own:
     policy:
-      smoke: {{stages: [evals, lowest, highest]}}
+      smoke: {{stages: [{stages}]}}
       caps: {{gpu_hours: 40}}
       style: folded
     until: 2026-10-05T14:00:00Z
-    expect: {{outcome: {outcome}, cause: {cause}, repairs_used: 0}}
+    expect: {{outcome: {outcome}, cause: {cause}, repairs_used: 0{before}}}
     events:
       - {{do: dispatch, at: 2026-10-05T08:06:00Z, by: maintainer-a, recipe: {key}, image: "lmsysorg/sglang:v0.5.22"}}
 {events}    runs:
@@ -166,6 +167,48 @@ def control_arm() -> tuple[str, tuple[Run, ...]]:
     return _told(CONTROL, about, runs, "", outcome="validated", cause="verdict"), runs
 
 
+def staged_later() -> tuple[str, tuple[Run, ...]]:
+    """Nobody has put the image where the fleet's launcher looks; when somebody has, the same request goes through."""
+    runs = (_sampled(7301010021, at(8, 46), (KEY,)),)
+    events = f"""      # Soon afterwards nothing has changed, and the bot says so from memory.
+      - {{do: dispatch, at: 2026-10-05T08:21:00Z, by: maintainer-a, recipe: {KEY}, image: "lmsysorg/sglang:v0.5.22"}}
+      - {{do: dispatch, at: 2026-10-05T08:46:00Z, by: maintainer-a, recipe: {KEY}, image: "lmsysorg/sglang:v0.5.22"}}
+      - {{do: comment, at: 2026-10-05T08:58:00Z, by: maintainer-a, body: "/bump stop"}}
+"""
+    fleet = """fleet:
+  staged:
+    - runner: h200
+      images: [lmsysorg_sglang_v0.5.21.sqsh]
+      models: [northwind/Larch-72B]
+      source: what the fleet's operator last listed
+    - runner: h200
+      at: 2026-10-05T08:40:00Z
+      images: [lmsysorg_sglang_v0.5.21.sqsh, lmsysorg_sglang_v0.5.22.sqsh]
+      models: [northwind/Larch-72B]
+      source: what the fleet's operator last listed
+"""
+    about = ("The fleet's launcher takes only images that somebody has put there, and the new one is not among them: nothing is opened.\n"
+             "  Asked again soon, the bot answers from memory. Once the image is there the same request goes on to its smoke; a person\n"
+             "  stops it before the sweep.")
+    return _told(LATER, about, runs, events, outcome="stopped", cause="person", shares=GREEN, fleet=fleet, stages="evals",
+                 before="readiness-blocked"), runs
+
+
+def deferred() -> tuple[str, tuple[Run, ...]]:
+    """The smoke has passed when the cluster fills up: the sweep waits for another day, and the smoke is kept for it."""
+    runs = (_sampled(7301110021, BEGUN, (KEY,)),)
+    events = """      - {do: label, at: 2026-10-05T08:22:00Z, by: maintainer-a, name: full-sweep-enabled}
+"""
+    fleet = """fleet:
+  loads:
+    - {cluster: h200, nodes: 12, idle: 5, source: what the cluster's scheduler answers}
+    - {cluster: h200, at: 2026-10-05T08:12:00Z, nodes: 12, idle: 0, queued: 9, source: what the cluster's scheduler answers}
+"""
+    about = ("A bump begins while the cluster has room, and its smoke passes. When a maintainer asks for the sweep the cluster is full:\n"
+             "  the sweep is put off without a run, and the smoke that passed is kept.")
+    return _told(FULL, about, runs, events, outcome="capacity-deferred", cause="none", shares=GREEN, fleet=fleet, stages="evals"), runs
+
+
 def _sampled(run: int, when: datetime, keys: Sequence[str]) -> Run:
     made = tuple(gate(key, 7.4 if key == KEY else 7.1, asked=numbers.SAMPLE, correct=(96 - index, 96 - index))
                  for index, key in enumerate(keys))
@@ -190,7 +233,9 @@ def _sweep(run: int, when: datetime, wrong: dict[str, dict[int, dict[str, float]
     return Run(run, "sweep.yml", when, (tuple(made),), "The full sweep: every point, and the whole eval.")
 
 
-def _told(name: str, about: str, runs: Sequence[Run], events: str, *, outcome: str, cause: str, shares: str = "") -> str:
+def _told(name: str, about: str, runs: Sequence[Run], events: str, *, outcome: str, cause: str, shares: str = "", fleet: str = "",
+          before: str = "", stages: str = "evals, lowest, highest") -> str:
     said = f"# The world is that of the scenario beside it; only what happens in it differs.\nshares: {shares}\n" if shares else ""
     return HEAD.format(name=name, about=about, attribution=ATTRIBUTION, shares=said, key=KEY, outcome=outcome, cause=cause,
-                       events=events, runs=jobs.told(runs, "      "))
+                       events=events, runs=jobs.told(runs, "      ") if runs else "      []", fleet=fleet, stages=stages,
+                       before=f", before: [{before}]" if before else "")

@@ -1,0 +1,65 @@
+"""Checks made again for one bump: before a sweep those whose facts change by the hour, before a retry the one that released it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.layout import Layout
+from bot.model.bump import Subject
+from bot.model.finding import Check, Checked
+from bot.model.image import Candidate
+from bot.model.memory import Lesson
+from bot.model.preflight import Facts
+from bot.model.recipe import Recipe
+from bot.model.uses import Uses
+from bot.plan.sources import Sources
+from bot.preflight import CHECKS
+from bot.preflight.history import newest, seen
+
+# What is asked of forge and fleet, not of an upstream: it costs a request or two.
+WORLDLY: frozenset[Check] = frozenset({
+    "identity", "roster", "runners", "staging", "mergeable", "certify", "names", "parity", "capacity", "overlap"})
+# What may have changed since the proposal and forbids a sweep, or asks a person for one.
+BEFORE_SWEEP: frozenset[Check] = frozenset({"identity", "runners", "staging", "certify", "capacity", "overlap"})
+
+
+def checked(sources: Sources, layout: Layout, subject: Subject, only: Collection[Check]) -> tuple[Checked, ...]:
+    """These checks of a bump's family with the facts of now, those that the layout switches off left out. Never raises."""
+    return _made(sources, layout, subject.family, subject.candidate, only, subject)
+
+
+def released(sources: Sources, layout: Layout, family: Sequence[Recipe], candidate: Candidate, known: Sequence[Lesson]) -> bool:
+    """Whether what stopped this candidate is seen to be gone, as far as that can be asked for little: what forge and fleet say is
+    asked again, and what an upstream's files decided may be otherwise once a coupled pin has moved."""
+    last = [one for one in newest(known) if one.release is not None]
+    if not last:
+        return False
+    asked = {one.release.of for one in last if one.release is not None}
+    made = {one.check: one for one in _made(sources, layout, family, candidate, asked & WORLDLY)}
+    moved = bool(asked - WORLDLY) and _pins(sources, layout, family) != last[0].pins
+    return all(seen(one, made) if one.release is not None and one.release.of in WORLDLY else moved for one in last)
+
+
+def _pins(sources: Sources, layout: Layout, family: Sequence[Recipe]) -> dict[str, str]:
+    return {}
+
+
+def pinned(used: Uses) -> dict[str, str]:
+    """The coupled parts by name, with the version or commit that says which."""
+    return {pin.name: pin.version or pin.commit or pin.wheel or pin.ref or "" for pin in used.pins}
+
+
+def _made(sources: Sources, layout: Layout, family: Sequence[Recipe], candidate: Candidate, only: Collection[Check],
+          subject: Subject | None = None) -> tuple[Checked, ...]:
+    wanted = [name for name in CHECKS if name in only and name not in layout.preflight.off]
+    if not wanted:
+        return ()
+    found: dict[str, Any] = {}
+    unknown = dict.fromkeys(wanted, "not-asked")
+    plan = subject.plan if subject else None
+    facts = Facts(now=sources.now or datetime.min.replace(tzinfo=UTC), family=tuple(family), candidate=candidate,
+                  uses=Uses(engine=None), smoke=plan.smoke if plan else (), baseline=plan.baseline if plan else None,
+                  missing_baseline=plan.missing_baseline if plan else None, unknown=unknown, **found)
+    return tuple(CHECKS[name](facts) for name in wanted)

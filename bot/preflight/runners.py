@@ -1,0 +1,72 @@
+"""Whether a runner exists for every label that the points ask for: a label that was retired means that the sweep waits for ever
+(#2880, #2883), and one that moved to other machines is no bump any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bot.doctor.runners import fits
+from bot.model.finding import Checked, PlanFinding, Release
+from bot.model.preflight import Facts
+from bot.model.text import Text
+from bot.preflight.fleets import asked
+from bot.preflight.words import listed, unknown
+
+State = Literal["alive", "asleep", "retired", "unknown"]
+_FORGE = "actions/runners"
+
+
+def check(facts: Facts) -> Checked:
+    """The forge's own list decides. Without it the runners file may only say that a label has no machine left; a label that
+    the file does not name is not known: 8 real recipes run under such labels."""
+    wanted = asked(facts)
+    if not wanted and not any(recipe.points for recipe in facts.family):
+        return unknown(facts, "runners", "no-points")
+    states = {name: _state(facts, words) for name, words in wanted.items()}
+    of = {state: [name for name, found in states.items() if found == state] for state in ("retired", "asleep", "unknown")}
+    found = [*([_retired(facts, of["retired"])] if of["retired"] else []), *([_asleep(of["asleep"])] if of["asleep"] else [])]
+    about = Text(f"runner labels: {listed(wanted) or 'the forge has machines of its own'}",
+                 f"运行器标签：{listed(wanted) or '由代码托管平台提供机器'}")
+    open_ = unknown(facts, "runners", "not-registered-here").unknown if of["unknown"] else None
+    return Checked(check="runners", findings=tuple(found), about=about, unknown=open_)
+
+
+def _state(facts: Facts, words: Sequence[str]) -> State:
+    if facts.runners is not None:
+        having = [one for one in facts.runners if fits(one, words)]
+        if having:
+            return "alive" if any(one.online for one in having) else "asleep"
+        # Part of the list may be hidden from this token: what it does not show may be there.
+        return "unknown" if "runners" in facts.unknown else "retired"
+    named = [facts.declared_labels[word] for word in words if facts.declared_labels and word in facts.declared_labels]
+    if any(not names for names in named):
+        return "retired"
+    return "alive" if named else "unknown"
+
+
+def _retired(facts: Facts, names: Sequence[str]) -> PlanFinding:
+    said = listed(names)
+    keys = listed(recipe.key for recipe in facts.family if {point.runner for point in recipe.points} & set(names))
+    where = _FORGE if facts.runners is not None else "the runners file"
+    count = f" of {len(facts.runners)}" if facts.runners is not None else ""
+    return PlanFinding(
+        check="runners", class_="runner-retired", action="ask", who="maintainer", where=where,
+        evidence=f"no runner{count} has {said}",
+        what=Text(f"no runner has the label {said}, so that a job of {keys or 'this recipe'} would wait for ever",
+                  f"没有任何运行器带有标签 {said}，{keys or '该配置'} 的作业将永远等待"),
+        next=Text("move the recipe to a label that exists, which makes its whole curve new and is no image bump, or retire it; "
+                  "register a runner if the machines are only gone for a while",
+                  "请将该配置移至现有标签（其整条曲线将重新测量，不再属于镜像更新）或将其停用；若机器只是暂时离线，请重新注册运行器"),
+        release=Release(of="runners", subject=",".join(names),
+                        says=Text(f"a runner has the label {said}", f"有运行器带有标签 {said}")))
+
+
+def _asleep(names: Sequence[str]) -> PlanFinding:
+    said = listed(names)
+    return PlanFinding(
+        check="runners", class_=None, action="note", who="operator", where=_FORGE,
+        evidence=f"every runner with {said} is offline",
+        what=Text(f"every runner with the label {said} is offline at this moment", f"带有标签 {said} 的运行器目前全部离线"),
+        next=Text("start the runner's service on its machine; jobs wait until then",
+                  "请在机器上启动运行器服务；在此之前作业将一直等待"))

@@ -1,0 +1,69 @@
+"""What the checks share when they speak: what is safe to show, how lists are cut, and why something is not known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from bot.model.finding import Check, Checked
+from bot.model.preflight import Facts
+from bot.model.text import Text
+
+MOST = 5
+"""How many of a list are named: nobody reads the forty-first file that conflicts."""
+_NOT_SHOWN = re.compile(r"[^A-Za-z0-9_.:/+-]+")
+_LONGEST = 120
+
+# Why a check could not look, as `Facts.unknown` says it: a word, and perhaps a value behind a colon.
+_WHY: dict[str, Text] = {
+    "not-asked": Text("nothing was given here that could be asked", "此处没有可供查询的来源"),
+    "not-told": Text("the layout names no source for it", "布局未指定其来源"),
+    "no-token": Text("the token that acts was not given to this command", "未向此命令提供实际执行操作的令牌"),
+    "nameless": Text("the forge does not say whose token this is", "代码托管平台未说明该令牌属于谁"),
+    "unreachable": Text("the source did not answer", "来源没有应答"),
+    "unreadable": Text("what the source says cannot be read", "来源给出的内容无法读取"),
+    "missing": Text("the source is not there", "来源不存在"),
+    "refused": Text("the source refuses to answer", "来源拒绝应答"),
+    "needs": Text("the token may not look at it; it needs", "令牌无权查看，所需权限："),
+    "old-git": Text("the git on this machine is too old to merge without a checkout (2.38 can)",
+                    "本机的 git 版本过旧，无法在不检出的情况下试合并（2.38 起支持）"),
+    "truncated": Text("there was more than is read", "内容超出读取上限"),
+    "no-points": Text("nobody says which points the recipe has", "无法得知该配置有哪些测点"),
+    "no-smoke": Text("the layout runs no smoke", "布局未设冒烟测试"),
+    "no-list": Text("nobody lists what is staged there", "没有关于该处已就位内容的清单"),
+    "no-load": Text("nobody says how busy these machines are", "无法得知这些机器的占用情况"),
+    "no-evals": Text("nobody says which evals the jobs run", "无法得知各作业运行哪些评测"),
+    "no-names": Text("the layout does not say how artifacts are called", "布局未说明产物如何命名"),
+    "not-registered-here": Text("the runners file does not name the label, and the forge's own list could not be read",
+                                "运行器文件未定义该标签，且无法读取代码托管平台的运行器列表"),
+}
+_OTHERWISE = Text("it could not be looked at", "未能查看")
+
+
+def safe(text: str) -> str:
+    """Somebody else's text as it may stand on the forge (SECURITY 8): letters, digits and `_.:/+-`, at most 120 of them."""
+    return _NOT_SHOWN.sub("_", text)[:_LONGEST]
+
+
+def listed(names: Iterable[str], most: int = MOST) -> str:
+    """Names side by side, shown safely; what is left out is counted."""
+    every = list(dict.fromkeys(names))
+    shown = ", ".join(safe(name) for name in every[:most])
+    return f"{shown} (+{len(every) - most})" if len(every) > most else shown
+
+
+def why(word: str) -> Text:
+    """A reason of `Facts.unknown` in both languages; a value behind the colon is shown safely."""
+    name, _, value = word.partition(":")
+    said = _WHY.get(name, _OTHERWISE)
+    return Text(f"{said.en} {safe(value.strip())}", f"{said.zh}{safe(value.strip())}") if value and name in _WHY else said
+
+
+def unknown(facts: Facts, check: Check, otherwise: str = "not-asked") -> Checked:
+    """A check that could not be made: as the facts say why, else for this reason."""
+    return Checked(check=check, unknown=why(facts.unknown.get(check, otherwise)))
+
+
+def bare(label: str) -> str:
+    """A fleet's name from its label: `cluster:h200-dgxc` is `h200-dgxc`."""
+    return label.strip().removeprefix("cluster:").casefold()
