@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from bot.upstream.imports import reading as imports
+from bot.upstream.options import survey as options
 
 
 class Survey(Struct, frozen=True):
@@ -21,4 +22,6 @@ class Survey(Struct, frozen=True):
 
 SURVEYS: dict[str, Survey] = {
     "imports": Survey(imports.VERSION, imports.survey),
+    "options": Survey(options.VERSION, options.options),
+    "names": Survey(options.VERSION, options.names),
 }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bot.errors import BumpbotError
 from bot.layout.ask import source_of
 from bot.layout.records import Layout
 from bot.model.recipe import Recipe
 from bot.model.uses import Pin, Used, Uses
 from bot.ports import Tree
 from bot.recipe import own as own_recipes
+from bot.recipe import which
 from bot.recipe.shelf import Shelf
 from bot.recipe.uses import elsewhere as others
 from bot.recipe.uses import linked, mine, patches, pins, scripts, words
@@ -39,7 +39,7 @@ def uses(tree: Tree | Shelf, layout: Layout, recipes: Sequence[Recipe], engines:
 
 def engine_name(layout: Layout, recipe: Recipe, engines: Mapping[str, Engine]) -> str | None:
     """The engine of a recipe: whose source its image's repository has in the layout, or whose name its framework holds."""
-    source = source_of(layout.sources, recipe.image) if layout.sources else None
+    source = source_of(layout, which.repository(recipe.image))
     if source and (name := engine_of(engines, _owner_name(source))):
         return name
     said = recipe.framework.lower().replace("_", "-")
@@ -59,7 +59,9 @@ def _of_one(shelf: Shelf, layout: Layout, recipe: Recipe, engines: Mapping[str, 
     for document in documents:
         linked.read(document, mine_known or engines, found)
     pins.read(shelf, layout, recipe, documents, found)
-    texts = scripts.read(shelf, layout, recipe, mine_known, found)
+    # What links recipe files is started by them: a script of the same model and hardware starts another recipe.
+    links = recipe.linked or others.named(shelf, layout, recipe)
+    texts = {} if links else scripts.read(shelf, layout, recipe, mine_known, found)
     patches.read(shelf, layout, texts, found)
 
 
@@ -77,6 +79,3 @@ def _distinct_pins(found: Iterable[Pin]) -> tuple[Pin, ...]:
     known = {pin.name for pin in kept.values() if pin.version or pin.commit or pin.wheel or pin.ref}
     return tuple(pin for pin in reversed(tuple(kept.values()))
                  if pin.version or pin.commit or pin.wheel or pin.ref or pin.name not in known)
-
-
-_ = BumpbotError

@@ -14,7 +14,7 @@ from bot.layout.records import Layout
 from bot.layout.upstream import Elsewhere
 from bot.model.recipe import Recipe
 from bot.ports import Tree
-from bot.recipe.shelf import Home, Shelf
+from bot.recipe.shelf import Shelf
 from bot.recipe.uses.found import Found
 from bot.recipe.uses.shell import tests
 from bot.recipe.uses.shell.script import Command, read
@@ -36,22 +36,22 @@ class _Clone(Struct, frozen=True):
 def files(shelf: Shelf, layout: Layout, recipe: Recipe, elsewhere: Callable[[str, str], Tree | None] | None,
           found: Found) -> list[tuple[str, Read]]:
     """The files of the third repository that a recipe names, each with how it is read."""
-    home = shelf.homes(layout).get(recipe.key)
-    if home is None or home.entry.linked is None:
-        return []
+    all_names = named(shelf, layout, recipe)
+    whys: list[str] = []
     for rule in layout.preflight.elsewhere:
-        named = [name for name in _named(home) if name.startswith(rule.prefix)]
-        if not named:
-            continue
-        ref, why = _revision(shelf, rule, recipe, home)
+        names = [name for name in all_names if name.startswith(rule.prefix)]
+        ref, why = _revision(shelf, layout, rule, recipe) if names else (None, "")
         if ref is None:
-            found.unread.append(f"{recipe.key}: {why}")
+            whys += [f"{recipe.key}: {why}"] if why else []
             continue
         tree = _tree(elsewhere, rule.source, ref, found, recipe)
-        if tree is not None:
-            made = {rule.folder + name.removeprefix(rule.prefix): tree.read for name in named}
-            found.unread += [f"{path} is not in {rule.source} at {ref}" for path, one in made.items() if one(path) is None]
-            return list(made.items())
+        if tree is None:
+            return []
+        made = {rule.folder + name.removeprefix(rule.prefix): tree.read for name in names}
+        found.unread += [f"{path} is not in {rule.source} at {ref or 'its default branch'}"
+                         for path, one in made.items() if one(path) is None]
+        return list(made.items())
+    found.unread += whys
     return []
 
 
@@ -69,10 +69,12 @@ def _tree(elsewhere: Callable[[str, str], Tree | None] | None, source: str, ref:
     return tree
 
 
-def _named(home: Home) -> list[str]:
-    """The names of linked files, without their variants, in order."""
+def named(shelf: Shelf, layout: Layout, recipe: Recipe) -> list[str]:
+    """The names of linked files as a recipe has them, without their variants, in order."""
+    home = shelf.homes(layout).get(recipe.key)
+    if home is None or home.entry.linked is None:
+        return []
     rules = home.entry.linked
-    assert rules is not None
     found: dict[str, None] = {}
     for path in rules.within:
         for hit in home.find(path):
@@ -82,13 +84,22 @@ def _named(home: Home) -> list[str]:
     return list(found)
 
 
-def _revision(shelf: Shelf, rule: Elsewhere, recipe: Recipe, home: Home) -> tuple[str | None, str]:
+def _launchers(shelf: Shelf, layout: Layout, rule: Elsewhere, recipe: Recipe) -> list[str]:
+    """The scripts of the machines that a recipe may run on: `<runner>` is what the name of a registered runner begins with."""
+    home = shelf.home(layout, recipe.key)
+    label = home.text(home.entry.facts["hardware"]) or "" if "hardware" in home.entry.facts else ""
+    told = shelf.plain(layout.runners) if layout.runners else None
+    labels = told.get("labels", told) if isinstance(told, dict) else {}
+    names = labels.get(label) or labels.get(label.removeprefix("cluster:")) if isinstance(labels, dict) else None
+    fleets = [str(name).partition("_")[0] for name in names] if isinstance(names, list) else [label.removeprefix("cluster:")]
+    return shelf.fitting([_HOLE.sub(lambda hole, fleet=fleet: {"runner": fleet, "hardware": recipe.hardware}.get(hole[1], "*"), glob)
+                          for fleet in dict.fromkeys(fleets) for glob in rule.launchers])
+
+
+def _revision(shelf: Shelf, layout: Layout, rule: Elsewhere, recipe: Recipe) -> tuple[str | None, str]:
     """The one revision at which every launcher of this recipe clones the source, or why none can be told."""
-    label = (home.text(home.entry.facts.get("hardware", "")) or "") if home.entry.facts.get("hardware") else ""
-    runner = label.removeprefix("cluster:") or recipe.hardware
-    launchers = shelf.fitting([_HOLE.sub(lambda hole: {"runner": runner, "hardware": recipe.hardware}.get(hole[1], "*"), glob)
-                               for glob in rule.launchers])
-    known = _known(recipe, home)
+    launchers = _launchers(shelf, layout, rule, recipe)
+    known = _known(recipe)
     refs: set[str | None] = set()
     why = f"no launcher says at which revision it clones {rule.source}"
     for path in launchers:
@@ -108,7 +119,7 @@ def _revision(shelf: Shelf, rule: Elsewhere, recipe: Recipe, home: Home) -> tupl
     return (next(iter(refs)), "") if refs else (None, why)
 
 
-def _known(recipe: Recipe, home: Home) -> Mapping[str, str]:
+def _known(recipe: Recipe) -> Mapping[str, str]:
     """The facts of a recipe under the names that launchers know them by."""
     agentic = {"agentic" in point.workload for point in recipe.points}
     known = {"FRAMEWORK": recipe.framework, "MODEL_PREFIX": recipe.prefix, "PRECISION": recipe.precision, "MODEL": recipe.model,

@@ -86,6 +86,9 @@ class Values:
                 for part in pieces:
                     for said in self._word(part, branches, depth + 1, busy | {piece.name}):
                         found.append(_maybe(said) if maybe else said)
+        if piece.kind == "variable" and len(held) > 1 and len(found) == len(held) and not any(
+                said.text.startswith("-") for said in found):
+            return [Said(text=f"${piece.name}", line=word.line, known=False)]  # one of several values
         return found
 
     def _piece(self, piece: Piece, branches: tuple[Branch, ...], depth: int, busy: frozenset[str]) -> Said:

@@ -1,0 +1,161 @@
+"""The checks that end a start: every `raise`, `assert` and `parser.error` with the conditions on the way to it, and what may have
+changed a setting before. Read from one file; whether a check is reached is judged over all of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from bot.upstream.options import literals
+from bot.upstream.options.expressions import UNKNOWN, Encoded, dotted, encode
+
+_VALIDATORS = ("model_validator", "field_validator", "validator", "root_validator")
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+MAX_FOUND = 4000
+Way = tuple[tuple[Any, bool], ...]
+
+
+def read(tree: ast.Module) -> list[dict[str, Any]]:
+    """Every function with what it checks, sets and calls."""
+    return [made for cls, node in _functions(tree) if (made := _Function(cls, node).run())]
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for one in tree.body:
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield "", one
+        elif isinstance(one, ast.ClassDef):
+            for inner in one.body:
+                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    yield one.name, inner
+
+
+class _Function:
+    def __init__(self, cls: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.cls, self.node = cls, node
+        self.parameters = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        self.local: dict[str, Encoded] = {}
+        self.places: dict[str, Way] = {}
+        self.guards: list[dict[str, Any]] = []
+        self.sets: list[dict[str, Any]] = []
+        self.calls: list[dict[str, Any]] = []
+        counts: dict[str, int] = {}
+        for one in ast.walk(node):
+            for name in _bound(one):
+                counts[name] = counts.get(name, 0) + 1
+        self.once = {name for name, count in counts.items() if count == 1 and name not in self.parameters}
+        self.many = set(counts) - self.once
+
+    def run(self) -> dict[str, Any] | None:
+        self._body(self.node.body, ())
+        if not (self.guards or self.sets or self.calls):
+            return None
+        names = [dotted(one.func if isinstance(one, ast.Call) else one).rsplit(".", 1)[-1] for one in self.node.decorator_list]
+        return {"class": self.cls, "name": self.node.name, "line": self.node.lineno, "parameters": self.parameters,
+                "validates": any(name in _VALIDATORS for name in names), "guards": self.guards[:MAX_FOUND],
+                "sets": self.sets[:MAX_FOUND], "calls": self.calls[:MAX_FOUND]}
+
+    def _body(self, body: list[ast.stmt], way: Way) -> bool:
+        """Walks statements; whether they always end the function (or the loop's turn)."""
+        for one in body:
+            if isinstance(one, ast.If):
+                way, ended = self._if(one, way)
+                if ended:
+                    return True
+            elif isinstance(one, (ast.Raise, ast.Assert)):
+                self._ends(one, way)
+                if isinstance(one, ast.Raise):
+                    return True
+            elif isinstance(one, _ENDS):
+                self._calls(one, way)
+                return True
+            else:
+                self._other(one, way)
+        return False
+
+    def _if(self, one: ast.If, way: Way) -> tuple[Way, bool]:
+        test = self._encode(one.test, way)
+        self._calls(one.test, way)
+        first = self._body(one.body, (*way, (test, True)))
+        second = self._body(one.orelse, (*way, (test, False))) if one.orelse else False
+        if first and second:
+            return way, True
+        return ((*way, (test, False)) if first else (*way, (test, True)) if second else way), False
+
+    def _ends(self, one: ast.Raise | ast.Assert, way: Way) -> None:
+        if isinstance(one, ast.Assert):
+            self._guard(one.lineno, (*way, (self._encode(one.test, way), False)), literals.text(one.msg), "AssertionError")
+            return
+        call = one.exc if isinstance(one.exc, ast.Call) else None
+        name = dotted(call.func if call else one.exc).rsplit(".", 1)[-1]
+        if name and name not in ("StopIteration", "KeyboardInterrupt"):
+            self._guard(one.lineno, way, literals.text(call.args[0]) if call and call.args else "", name)
+
+    def _guard(self, line: int, way: Way, said: str, kind: str) -> None:
+        self.guards.append({"line": line, "way": [list(step) for step in way], "said": said, "kind": kind})
+
+    def _other(self, one: ast.stmt, way: Way) -> None:
+        maybe: Way = (*way, (UNKNOWN, True))
+        self._calls(one, way)
+        if isinstance(one, (ast.For, ast.AsyncFor, ast.While)):
+            self._body(one.body, maybe)
+            self._body(one.orelse, maybe)
+        elif isinstance(one, (ast.With, ast.AsyncWith)):
+            self._body(one.body, way)
+        elif isinstance(one, ast.Try):
+            self._body(one.body, maybe if one.handlers else way)
+            for handler in one.handlers:
+                self._body(handler.body, maybe)
+            self._body(one.orelse, maybe)
+            self._body(one.finalbody, way)
+        elif isinstance(one, ast.Match):
+            for case in one.cases:
+                self._body(case.body, maybe)
+        elif isinstance(one, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            self._set(one, way)
+
+    def _set(self, one: ast.Assign | ast.AnnAssign | ast.AugAssign, way: Way) -> None:
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+        value = self._encode(one.value, way) if one.value is not None and not isinstance(one, ast.AugAssign) else UNKNOWN
+        for target in [part for whole in targets for part in (whole.elts if isinstance(whole, ast.Tuple) else [whole])]:
+            lone = len(targets) == 1 and not isinstance(targets[0], ast.Tuple)
+            if isinstance(target, ast.Name) and target.id in self.once and lone:
+                self.local[target.id], self.places[target.id] = value, way
+            elif isinstance(target, ast.Attribute):
+                self.sets.append({"attr": target.attr, "on": self._encode(target.value, way), "way": [list(step) for step in way],
+                                  "to": value if lone else UNKNOWN, "line": one.lineno})
+
+    def _calls(self, one: ast.AST, way: Way) -> None:
+        """Calls in a statement itself; the blocks below it come with their own conditions."""
+        stack: list[ast.AST] = [one]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Call):
+                self._call(node, way)
+            stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, (ast.stmt, ast.Lambda, ast.comprehension))]
+
+    def _call(self, node: ast.Call, way: Way) -> None:
+        name = dotted(node.func)
+        if name == "setattr" and len(node.args) == 3:
+            attr = literals.value(node.args[1]).get("is")
+            self.sets.append({"attr": attr if isinstance(attr, str) else "*", "on": self._encode(node.args[0], way),
+                              "way": [list(step) for step in way], "to": UNKNOWN, "line": node.lineno})
+        elif name.endswith(".error") and "parser" in name:
+            self._guard(node.lineno, way, literals.text(node.args[0]) if node.args else "", "SystemExit")
+        elif name:
+            self.calls.append({"name": name, "way": [list(step) for step in way], "line": node.lineno,
+                               "given": [self._encode(part, way) for part in node.args[:6]],
+                               "named": {word.arg: self._encode(word.value, way) for word in node.keywords[:12] if word.arg}})
+
+    def _encode(self, node: ast.AST | None, way: Way) -> Encoded:
+        """With the local variables whose one assignment lies on the way here; those assigned often are unknown."""
+        known = {name: value for name, value in self.local.items() if way[:len(self.places[name])] == self.places[name]}
+        hidden = {name: UNKNOWN for name in self.many | (self.once - set(known))}
+        return encode(node, {**hidden, **known})
+
+
+def _bound(one: ast.AST) -> Iterator[str]:
+    """Names that a node gives a value."""
+    if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+        yield one.id
