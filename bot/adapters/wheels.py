@@ -92,7 +92,8 @@ class Wheels:
     def _pip(self, argv: Sequence[str], limit_s: float) -> tuple[int, str, str]:
         """pip's answer. It is told to ask nobody and to keep no cache of its own."""
         # Isolated: a pip.py where we happen to stand is not run.
-        whole = [sys.executable, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--no-color", *argv]
+        whole = [sys.executable, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--no-color",
+                 *argv]
         code, out, err = self._process.run(whole, env=self._env, limit_s=limit_s)
         return code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
 
