@@ -127,8 +127,9 @@ class CommandGit:
                                           check_oid(base), check_oid(head), limit_s=REMOTE_S)
         if code == 129 or (code > 1 and b"usage:" in err):
             raise Refusal("git on this machine cannot merge without a checkout", "install git 2.38 or newer")
-        if code > 1:
-            raise meaning("merge-tree", err)
+        if code > 1 or not out:
+            # A commit that is not here ends with 1 as a conflict does, and without the tree's id.
+            raise meaning("merge-tree", err) if code > 1 else Missing("a commit to merge is not here", "fetch its branch first")
         return tuple(dict.fromkeys(out.decode("utf-8", "replace").split("\0")[1:-1]))
 
     def author(self, oid: str) -> str:
