@@ -61,7 +61,7 @@ class Staging(Record, kw_only=True):
 
 
 class Capacity(Record, kw_only=True):
-    """Whether a fleet has room: a bump begins where less than `limit` of its nodes are in use and `idle` are free."""
+    """Whether a fleet has room: a bump begins where no more than `limit` of its nodes are in use and `idle` are free."""
 
     source: Annotated[Literal["none", "runners", "http"], Meta(description=(
         "who says so: nobody, the forge's own list of self-hosted runners (busy or not), or `url`"))] = "none"

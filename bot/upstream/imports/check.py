@@ -62,6 +62,8 @@ class _Rows:
         self.counted += max(1, len(names))
         caught = self._begun.reached.get(name)
         on_path = standing.runs and caught is not None
+        if statement.call and not on_path:
+            return  # it may well be asked for what is not there
         guards = standing.guards | (caught or NONE if on_path else NONE)
         told: list[tuple[str | None, bool | None]] = [(None, there)] if there is not True else \
             [(one, self._provider.name(source, one)) for one in names]
