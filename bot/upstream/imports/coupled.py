@@ -11,7 +11,7 @@ from bot.model.upstream import ImportsChecked, MissingImport
 from bot.model.uses import Pin, Used, Uses, Written
 from bot.ports import Tree
 from bot.upstream.engines import Engine
-from bot.upstream.imports.asked import checked, names_of
+from bot.upstream.imports.asked import KERNELS_RUN_ON, checked, names_of
 from bot.upstream.imports.check import consumer_of
 from bot.upstream.imports.pins import pinned
 from bot.upstream.imports.surveyed import Survey
@@ -42,16 +42,17 @@ def coupled(pin: Pin, consumer: Tree, engine: Engine, new: Tree, old: Tree | Non
 
 
 def kernels(engine: Engine, new: Tree, old: Tree | None, survey: Survey, wheel: Callable[[str, str], Tree | None], *,
-            known: Mapping[str, Engine], called: str) -> tuple[ImportsChecked, ...]:
+            known: Mapping[str, Engine], called: str, vendor: str | None = None) -> tuple[ImportsChecked, ...]:
     """What the engine imports of its own kernel wheel that the version it pins does not have. Nothing where it has no such wheel,
-    or where its pin or the wheel cannot be read: then nothing is known."""
+    or where its pin or the wheel cannot be read: then nothing is known. Images for other GPUs (`vendor`) bring kernels of their
+    own, which no index has."""
     made = []
-    for module, package in engine.kernels.items():
+    for module, package in engine.kernels.items() if vendor in (None, "", KERNELS_RUN_ON) else ():
         kernel = Engine(repositories=(), module=module, package=package)
         told = _kernel(engine, kernel, new, survey, wheel, known, called)
         earlier = _kernel(engine, kernel, old, survey, wheel, known, called) if told and old is not None else None
         if told is not None:
-            made.append(replace(told, before=None if earlier is None else earlier.missing))
+            made.append(replace(told, kernel=True, before=None if earlier is None else earlier.missing))
     return tuple(made)
 
 
