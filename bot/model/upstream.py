@@ -85,6 +85,7 @@ class ImportsChecked(Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     counted: int = 0
     fits: str | None = None  # the newest version or commit of the consumer that misses nothing, where it was looked for
+    kernel: bool = False  # the consumer is the engine, the provider its own kernel wheel
 
 
 class OptionChanged(Struct, frozen=True, kw_only=True):
@@ -100,6 +101,8 @@ class OptionChanged(Struct, frozen=True, kw_only=True):
     commit: Commit | None = None
     said: str = ""  # the guard's own message: somebody else's text
     beside: tuple[Used, ...] = ()  # the other settings that the guard looks at
+    works: bool = False  # renamed, and the old name still does it
+    certain: bool = True  # a guard: False where a default decided, which something else may change
 
 
 class OptionsChecked(Struct, frozen=True, kw_only=True):
