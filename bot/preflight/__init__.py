@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
-from bot.preflight import capacity, certify, identity, mergeable, names, overlap, parity, roster, runners, staging
+from bot.preflight import arch, capacity, certify, identity, mergeable, names, options, overlap, parity, roster, runners, staging
 from bot.preflight.history import history
 
 
@@ -25,6 +25,8 @@ CHECKS: dict[Check, Callable[[Facts], Checked]] = {
     "staging": staging.check,
     "mergeable": mergeable.check,
     "history": _history,
+    "options": options.check,
+    "arch": arch.check,
     "certify": certify.check,
     "names": names.check,
     "parity": parity.check,
