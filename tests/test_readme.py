@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.layout import Scans, load, wanted
+from bot.preflight import kept
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "README_zh.md", "CONTRIBUTING.md")
@@ -116,6 +117,24 @@ class TestPromises:
         shown = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60).stdout
         listed = re.findall(r"^  ([a-z-]+)  ", shown[shown.index("Commands:"):], re.MULTILINE)
         assert set(listed) == {words(command)[0] for command in commands(ENGLISH)}
+
+
+class TestContributing:
+    BLOCKS = [token.content for token in tokens((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")) if token.type == "fence"]
+
+    def block(self, start: str) -> str:
+        found, = (block for block in self.BLOCKS if block.startswith(start))
+        return found
+
+    def test_its_preflight_keys_hold_beside_the_layout_of_the_readme(self) -> None:
+        layout = next(block for block in blocks(ENGLISH) if block.startswith("version: 1"))
+        found = load(layout + self.block("preflight:"), file="CONTRIBUTING.md").preflight
+        assert found.coupled[0].name == "dynamo" and found.certify.file and found.staging.file and set(found.off) == {"capacity"}
+
+    def test_the_files_that_they_name_have_the_shapes_that_are_told(self) -> None:
+        assert kept.staged(self.block("staged:").encode(), "staged.yaml")[0].locked
+        assert kept.loads(self.block("loads:").encode(), "loads.yaml")[0].idle == 4
+        assert [one.recipe for one in kept.certified(self.block("certified:").encode(), "certify.yaml", ["dsv4-a", "b"])] == ["dsv4-a"]
 
 
 class TestContinuousIntegration:

@@ -107,6 +107,31 @@ class CommandGit:
         """Whether `ancestor` is reachable from `oid`; it need not be known here: what was never fetched is not."""
         return check_oid(ancestor) in self._git.run("rev-list", "--end-of-options", check_oid(oid)).decode().split()
 
+    def branches(self) -> Mapping[str, str]:
+        """Every branch of the remote and its commit, in one question; nothing is fetched."""
+        told = self._git.run("ls-remote", "--refs", "--heads", "origin", limit_s=REMOTE_S).decode("utf-8", "replace")
+        rows = (line.partition("\t") for line in told.splitlines())
+        return {name.removeprefix("refs/heads/"): oid for oid, _, name in rows}
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The best common ancestor of two commits that were fetched; None where they share nothing."""
+        code, out, err = self._git.answer("merge-base", check_oid(one), check_oid(other))
+        if code not in (0, 1):
+            raise meaning("merge-base", err)
+        return out.decode().strip() or None
+
+    def conflicts(self, head: str, base: str) -> Sequence[str]:
+        """The files that conflict where `head` is merged into `base`, without a checkout: no ref is written. Refusal where this
+        git cannot (before 2.38)."""
+        code, out, err = self._git.answer("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z",
+                                          check_oid(base), check_oid(head), limit_s=REMOTE_S)
+        if code == 129 or (code > 1 and b"usage:" in err):
+            raise Refusal("git on this machine cannot merge without a checkout", "install git 2.38 or newer")
+        if code > 1 or not out:
+            # A commit that is not here ends with 1 as a conflict does, and without the tree's id.
+            raise meaning("merge-tree", err) if code > 1 else Missing("a commit to merge is not here", "fetch its branch first")
+        return tuple(dict.fromkeys(out.decode("utf-8", "replace").split("\0")[1:-1]))
+
     def author(self, oid: str) -> str:
         """The e-mail address of a commit's committer."""
         head = self._objects([check_oid(oid)], "commit")[oid].partition(b"\n\n")[0].decode("utf-8", "replace")

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
 
-import msgspec
-import typer
-
-from bot import budget
 from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
-from bot.baseline import findings
-from bot.cli.files import matrix_of
+from bot.cli import planned
 from bot.cli.layouts import generator_of, layout_of, tree_of, unread
-from bot.cli.output import as_json, note, report, working
+from bot.cli.output import note, working
 from bot.cli.packaged import limits
 from bot.cli.place import Place, parsed
 from bot.cli.remote import commits, registry
@@ -24,7 +18,6 @@ from bot.cli.wiring import knowledge, published, renderer
 from bot.decide.report import proposal
 from bot.errors import Refusal
 from bot.images import reference
-from bot.layout import Layout
 from bot.model.bump import Bump
 from bot.model.policy import Answered
 from bot.plan import Sources, bump_id, movable
@@ -61,25 +54,4 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
         subject = gather(sources, layout, recipe, image, limits(layout), reasons, hints)
     facts = Bump(id=bump_id(recipe, subject.candidate.new.digest), now=clock.now(), subject=subject)
     text = renderer(assets, layout, known).parts(proposal(facts, ended=None))[0]
-    if format_ == "json":
-        as_json(told(recipe, layout, facts, text))
-    elif format_ == "markdown":
-        typer.echo(f"{text}\n```diff\n{subject.plan.diff}```")
-    else:
-        report(text)
-        typer.echo(f"\n{subject.plan.diff}", nl=False)
-
-
-def told(recipe: str, layout: Layout, facts: Bump, text: str) -> dict[str, Any]:
-    """The JSON of CONTRACTS section 2 `plan`. Findings are those of the baseline; checks of files are not made yet. `control_arm`
-    is the run of the old image beside the sweep, None where no policy asks for one."""
-    subject, arm = facts.subject, budget.control_points(facts)
-    return {
-        "recipe": recipe, "old": subject.candidate.old.reference.text, "new": subject.candidate.text,
-        "sites": [{"file": site.file, "line": site.line, "path": site.path} for site in subject.plan.sites],
-        "diff": subject.plan.diff, "matrix": matrix_of(layout, subject.plan.scope), "proposal": text,
-        "findings": msgspec.to_builtins(findings(subject.plan.baseline, subject.plan.missing_baseline)),
-        "reasons": list(subject.candidate.reasons), "missing_baseline": subject.plan.missing_baseline,
-        "comparisons": msgspec.to_builtins(subject.plan.comparisons), "notes": msgspec.to_builtins(subject.plan.notes),
-        "control_arm": {"points": len(arm), "gpu_hours": budget.price_control(facts)} if arm else None,
-    }
+    planned.show(format_, recipe, layout, facts, text)

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bot import preflight
-from bot.baseline import findings
+from bot.cli.planned import findings
 from bot.ledger import Ledger
 from bot.model.action import Say
 from bot.model.bump import Bump, Memory
@@ -50,11 +49,12 @@ def result(story: Scenario, world: World, ledger: Ledger, troubles: Sequence[str
 
 
 def found(bump: Bump | None) -> tuple[PlanFinding, ...]:
-    """What the plan found, as `bumpbot plan` tells it; what went wrong in the playing is no finding and stands beside them."""
+    """What the plan found, as `bumpbot plan` tells it, and what files said later where that ended the bump; what went wrong in the
+    playing is no finding and stands beside them."""
     if bump is None:
         return ()
-    plan = bump.subject.plan
-    return (*preflight.findings(plan.checks), *findings(plan.baseline, plan.missing_baseline))
+    first, ended = findings(bump.subject.plan), bump.memory.ended
+    return (*first, *(one for one in (ended.found if ended else ()) if one not in first))
 
 
 def _end(bump: Bump | None) -> dict[str, Any]:

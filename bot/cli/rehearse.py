@@ -25,7 +25,7 @@ from bot.adapters.published import ApiSource
 from bot.adapters.registry import OciRegistry
 from bot.adapters.surveyor import ChildSurveyor
 from bot.adapters.tree import CommitTree
-from bot.cli import rehearsal, stage
+from bot.cli import around, rehearsal, stage
 from bot.cli.output import as_json, note
 from bot.cli.packaged import LAYOUT_FILE, limits
 from bot.cli.payload import event_of
@@ -35,6 +35,7 @@ from bot.cli.wiring import generator, knowledge, published, renderer
 from bot.cli.writing import scratch
 from bot.errors import BadArguments, BumpbotError, Refusal
 from bot.layout import Layout, Smoke
+from bot.layout.upstream import Preflight
 from bot.ledger import BRANCH, Ledger, wake_id
 from bot.ports import Published
 from bot.rehearse import policy as policies
@@ -91,6 +92,7 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
             observer(world)
         progress = stack.enter_context(stage.Progress(story, world, shown=narrate))
         bot = RehearsedBot(world, story, work, say=progress.say, narrate=lambda line: progress.at(line.partition(": ")[2] or line))
+        stack.callback(bot.close)
         troubles: list[str] = []
         for event, payload in world.deliveries():
             progress.at(event)
@@ -130,6 +132,10 @@ class RehearsedBot:
         self._knowledge = knowledge(self._assets)
         self._held: dict[bytes | None, tuple[Layout, Renderer]] = {}
 
+    def close(self) -> None:
+        """Ends the child processes that read sources."""
+        self._surveyor.close()
+
     def woken(self, name: str, payload: dict[str, Any]) -> list[Any]:
         """One wake. What a person's request is refused for is told and does not end the rehearsal."""
         clock = self._world.clock
@@ -155,15 +161,21 @@ class RehearsedBot:
             knowledge=self._knowledge, render=render, mode=lambda: "act",
             wake=wake_id(self._random), version=__version__, known_repairs=None if known is None else frozenset(known),
             narrate=self._narrate, generator=generator(layout), archive=self.archive,
-            upstreams=self._world.upstreams, surveyor=self._surveyor, fleet=self._world.fleet, settings=self._settings,
+            upstreams=self._world.upstreams, surveyor=self._surveyor, settings=self._settings,
+            fleet=around.fleet(self._world, layout, lambda: self._stands(layout)),
+            neighbours=around.neighbours(self._world, layout, self._git, lambda: self._stands(layout)),
         )
 
     def _published(self, layout: Layout) -> Published:
         """What the layout says of baselines, the world's own API in place of any other."""
         source = ApiSource(self._world.clock, base_url=self._world.published_url, companion_url=self._world.companion_url)
         return published(self._world.clock, layout, self._knowledge,
-                         lambda: CommitTree(self._git, self._git.tip(layout.base) or ""), self.ledger,
+                         lambda: self._stands(layout), self.ledger,
                          api=None if layout.baselines.folder else source)
+
+    def _stands(self, layout: Layout) -> CommitTree:
+        """The files of the default branch as it stands now."""
+        return CommitTree(self._git, self._git.tip(layout.base) or "")
 
     def _stated(self) -> tuple[Layout, Renderer]:
         """The layout that the default branch states now, and its renderer; read once for each text that it had."""
@@ -171,7 +183,8 @@ class RehearsedBot:
         if data not in self._held:
             layout, policy = guest_layout(self._story, data, self._assets, file=LAYOUT_FILE), self._story.story.policy
             layout = msgspec.structs.replace(layout, style=policy.style, repository=self._world.repository,
-                                             smoke=_staged(layout.smoke, policy.smoke))
+                                             smoke=_staged(layout.smoke, policy.smoke),
+                                             preflight=_checked(layout.preflight, policy.checks))
             self._held[data] = layout, renderer(self._assets, layout, self._knowledge)
         return self._held[data]
 
@@ -181,6 +194,11 @@ def _nowhere(host: str, port: int) -> Sequence[str]:
     if is_loopback_name(host):
         return [host]
     raise Refusal(f"{host} is not in this rehearsal", "add it to the scenario's registry.yaml")
+
+
+def _checked(preflight: Preflight, told: policies.Checks) -> Preflight:
+    """The layout's checks without those that the policy of the story leaves out."""
+    return msgspec.structs.replace(preflight, off={**preflight.off, **dict.fromkeys(sorted(told.off), "left out in this story")})
 
 
 def _staged(smoke: Smoke | None, told: policies.Smoke) -> Smoke | None:

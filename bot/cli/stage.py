@@ -87,7 +87,8 @@ def _draw(found: dict[str, Any], seconds: float) -> None:
     report(_last(found) or "The bot wrote nothing.")
     typer.echo()
     for finding in found["findings"]:
-        typer.echo(f"finding: {finding['check']}: {plain(finding['evidence'])}; {plain(finding['next']['en'])} ({finding['who']})")
+        said = f"{finding['check']}: {plain(finding['evidence'])}; {plain(finding['next']['en'])}"
+        typer.echo(f"{finding['action']}: {said} ({finding['who']})")
     for trouble in found["troubles"]:
         typer.echo(f"trouble: {plain(trouble)}")
     edits = sum(comment["edits"] for comment in found["comments"])

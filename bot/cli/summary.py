@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.cli import environment
 from bot.cli.output import note, plain
+from bot.decide.report.planned import found_lines
 from bot.model.lines import SummaryLine
 from bot.model.outcome import Outcome
 from bot.model.record import Summary
@@ -34,4 +35,5 @@ def _line(report: Report) -> SummaryLine:
     return SummaryLine(
         bump=report.bump, steps=report.steps, done=dict(Counter(report.done)), withheld=dict(Counter(report.withheld)),
         trouble=report.trouble and plain(report.trouble), ended=Outcome(report.ended) if report.ended else None,
+        found=found_lines(report.found),
     )

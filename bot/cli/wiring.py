@@ -21,6 +21,7 @@ from bot.model.text import Text
 from bot.ports import Clock, Generator, Published, Tree
 from bot.render import Renderer
 from bot.results import load_metrics
+from bot.upstream import engines
 from bot.wake.context import Knowledge
 
 

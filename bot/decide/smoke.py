@@ -12,7 +12,7 @@ from bot.decide.progress import attempt_slot
 from bot.decide.runs import measures, smokes
 from bot.decide.say import day_begins, goes_on, say, tomorrow
 from bot.decide.starting import dispatch_smoke, heard, labels_off, strays
-from bot.model.action import Action, Cancel, Push, Remember
+from bot.model.action import Action, Cancel, Push, Remember, Say
 from bot.model.bump import Approval, Bump, Judged
 from bot.model.outcome import Cause, Outcome
 from bot.model.run import Run
@@ -33,7 +33,8 @@ def due(bump: Bump, head: str, step: int) -> tuple[Action, ...]:
         return (*before, *first)
     if not budget.today(bump, price):
         return (*before, *tomorrow(bump))
-    begins = goes_on(bump) if smoke_was_held(bump) else day_begins(bump)
+    said = any(isinstance(action, Say) and action.slot == "status" for action in before)  # an early label has just been answered
+    begins = () if said else goes_on(bump) if smoke_was_held(bump) else day_begins(bump)
     return (*before, *begins, dispatch_smoke(bump, head, step, price))
 
 

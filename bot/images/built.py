@@ -32,5 +32,5 @@ def _names(told: Mapping[str, str | int]) -> Sequence[str]:
     """How repositories spell a version: `v0.5.12.post1`, `0.8.1`, `v1.3.0rc18`, `v1.3.0-rc18`."""
     version, post = str(told.get("version")), f".post{told['post']}" if "post" in told else ""
     early = next(((word, str(told[name])) for name, word in _LETTERS.items() if name in told), None)
-    ends = [f"{early[0]}{early[1]}", f"-{early[0]}{early[1]}", f"-{early[0]}.{early[1]}", f".{early[0]}{early[1]}"] if early else [""]
+    ends = [form.format(*early) for form in ("{}{}", "-{}{}", "-{}.{}", ".{}{}")] if early else [""]
     return [f"{start}{version}{end}{post}" for end in ends for start in ("v", "")]

@@ -10,7 +10,7 @@ import msgspec
 
 from bot import strict
 from bot.errors import BadInput
-from bot.layout import control, patterns
+from bot.layout import asked, control, patterns
 from bot.layout.globs import astray
 from bot.layout.paths import steps
 from bot.layout.records import Layout, Linked, RecipeFiles
@@ -183,4 +183,5 @@ def _folder(name: str) -> tuple[str, str] | None:
     return astray(name)
 
 
-_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (_recipes, patterns.faults, _workflows, _changelog, _policies, _names)
+_CHECKS: tuple[Callable[[Layout], Iterator[Fault]], ...] = (
+    _recipes, patterns.faults, _workflows, _changelog, _policies, _names, asked.faults)

@@ -6,20 +6,24 @@ the primary ones) or an engine (whether `jobs` compiles) is left to `load`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from bot.layout.records import Layout
+from bot.model.finding import Check
 
 # Whole texts, by the rules that JSON Schema's and Python's expressions share.
 BRANCH = r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*[/-]?"
 REPOSITORY = r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+"
 URL = r"(https://[^\s?#@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/[^\s?#@]*)?)"
 KEY = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+LOGIN = r"[A-Za-z0-9](-?[A-Za-z0-9])*(\[bot\])?"
+VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 BARE = r"[a-z0-9._-]+(\.[a-z0-9-]+)*(:[0-9]+)?/[a-z0-9._/-]+"
 INPUT_HOLES = frozenset({"key", "keys", "file", "arguments", "points", "eval-limit", "fail-fast", "head", "nonce"})
 ARGUMENT_HOLES = frozenset({"concurrencies"})
+ARTIFACT_HOLES = frozenset({"recipe", "runner", "concurrency", "topology", "task", "attempt"})
 
 _STEP = r'"([^"\\]|\\.)*"|\[[0-9]+\]'
 _WORD = r'[^.\[\]"]+(?=[.\["]|$)'  # a word ends where no more of it follows: without that a long one is tried in every way
@@ -27,6 +31,8 @@ _PATH = rf'(\.|(\.?({_STEP}|\[\*\]|{_WORD}))*)'
 _WAY = rf'(\.|(?=\.)(\.?({_STEP}|(?!\*([.\["]|$)){_WORD}))*(\.?(\*|\[\*\]))?)'
 _GLOB = r"([^{}\[\]]|\{[^{}\[\]]*\})*"
 _INSIDE = rf"(?!/)(?!(.*/)?\.\.(/|$)){_GLOB}"
+_PLACE = r"(?!/)(?!(.*/)?\.\.(/|$))[^*?{}\[\]\x00-\x1f\x7f]*"
+_FLEET = r"(?!/)(?!(.*/)?\.\.(/|$))([^*?{}\[\]\x00-\x1f\x7f]|\{fleet\})*"
 
 Extra = dict[str, Any]
 
@@ -79,6 +85,17 @@ _MORE: dict[str, Extra] = {
     "RepairScope": {"properties": {"files": _items(_INSIDE), "keys": _items(_GLOB)}},
     "Wanted": {"if": {"properties": {"channel": {"const": "pinned"}}, "required": ["channel"]},
                "then": {"required": ["reason"], "properties": {"reason": {"pattern": r"\S"}}}},
+    "Preflight": {"properties": {
+        "identity": _whole(rf"({LOGIN})?"), "artifact-name": _holes(ARTIFACT_HOLES), "scripts": _items(_INSIDE),
+        "patches": _items(_INSIDE), "skip": {"propertyNames": {"enum": list(get_args(Check))}}}},
+    "Coupled": {"properties": {"source": _whole(f"({URL})?"), "images": _items(_GLOB),
+                               **{name: _OF_PATHS for name in ("version", "commit", "wheel", "ref")}}},
+    "Staging": {"properties": {"file": _whole(_PLACE), "url": _whole(f"({URL})?")}},
+    "Launchers": {"properties": {
+        "files": {"allOf": [_whole(rf"(|(?=.*\{{fleet\}}){_FLEET})")]},
+        "facts": {"propertyNames": _whole(VARIABLE), "additionalProperties": _whole(_PATH)}, "models": _whole(f"({VARIABLE})?")}},
+    "Capacity": {"properties": {"url": _whole(f"({URL})?")}},
+    "Certify": {"properties": {"file": _whole(_PLACE)}},
     "Hint": {"oneOf": [{"required": [name], "properties": {name: _SPOKEN}} for name in ("use", "contains")]},
 }
 

@@ -43,7 +43,7 @@ class CompareLine(Struct, frozen=True, kw_only=True):
 
 class CheckLine(Struct, frozen=True, kw_only=True):
     """One finding of a check, or that it found nothing, or why it could not look. `class_` is a word of the glossary; `what` the
-    finding's own words; `repair` what the bot does about it by itself."""
+    finding's own words; `repair` what the bot does about it by itself; `release` what must change before it is tried again."""
 
     check: Check
     state: State
@@ -54,6 +54,7 @@ class CheckLine(Struct, frozen=True, kw_only=True):
     next: Text | None = None
     who: Who | None = None
     repair: str | None = None
+    release: Text | None = None
 
     @property
     def plain(self) -> bool:

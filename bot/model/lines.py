@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bot.model.checklines import CheckLine
 from bot.model.outcome import Mover, Outcome
 from bot.model.result import Score
 from bot.model.text import Text
@@ -141,7 +142,8 @@ class Regression(Struct, frozen=True, kw_only=True):
 
 
 class SummaryLine(Struct, frozen=True, kw_only=True):
-    """What one wake did for one bump: actions by their tags with how often, those done and those that the mode withheld."""
+    """What one wake did for one bump: actions by their tags with how often, those done and those that the mode withheld. `found` is
+    what files said of one that ended before anything was opened."""
 
     bump: str
     steps: int
@@ -149,6 +151,7 @@ class SummaryLine(Struct, frozen=True, kw_only=True):
     withheld: dict[str, int]
     trouble: str | None = None
     ended: Outcome | None = None
+    found: tuple[CheckLine, ...] = ()
 
 
 class Failure(Struct, frozen=True, kw_only=True):

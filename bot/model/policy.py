@@ -20,7 +20,7 @@ Days = Annotated[float, Meta(ge=0, le=36500)]
 
 
 class Hint(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Somebody's word on which image to take: `use` this tag or a newer one, or one that `contains` this commit or pull request. It is
+    """Somebody's word on which image to take: `use` this tag or a newer one, or one that `contains` this change. It is
     answered in the reasons and decides nothing; `by` says whose word it is."""
 
     use: Annotated[str, Meta(description="a tag: use it or a newer one")] = ""

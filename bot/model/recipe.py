@@ -20,13 +20,14 @@ class EvalSpec(Struct, frozen=True, kw_only=True):
     """A gating eval; `limit` None is the whole task; the score must reach `threshold` (0..1).
 
     `shuffled`: the questions up to the limit are drawn at random with a fixed seed, since a suite's first hundred may all
-    be of one kind. Else they are the suite's first.
+    be of one kind. Else they are the suite's first. `framework` is the harness that asks them, where the generator says.
     """
 
     task: str
     threshold: float
     limit: int | None = None
     shuffled: bool = False
+    framework: str = ""
 
 
 class Point(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from bot.layout import Layout
 from bot.model.bump import Subject
@@ -14,9 +13,12 @@ from bot.model.memory import Lesson
 from bot.model.preflight import Facts
 from bot.model.recipe import Recipe
 from bot.model.uses import Uses
+from bot.plan import memory, world
 from bot.plan.sources import Sources
 from bot.preflight import CHECKS
 from bot.preflight.history import newest, seen
+from bot.recipe.shelf import Shelf
+from bot.recipe.uses import uses
 
 # What is asked of forge and fleet, not of an upstream: it costs a request or two.
 WORLDLY: frozenset[Check] = frozenset({
@@ -43,12 +45,7 @@ def released(sources: Sources, layout: Layout, family: Sequence[Recipe], candida
 
 
 def _pins(sources: Sources, layout: Layout, family: Sequence[Recipe]) -> dict[str, str]:
-    return {}
-
-
-def pinned(used: Uses) -> dict[str, str]:
-    """The coupled parts by name, with the version or commit that says which."""
-    return {pin.name: pin.version or pin.commit or pin.wheel or pin.ref or "" for pin in used.pins}
+    return memory.pinned(uses(Shelf.of(sources.tree), layout, family, sources.engines))
 
 
 def _made(sources: Sources, layout: Layout, family: Sequence[Recipe], candidate: Candidate, only: Collection[Check],
@@ -56,8 +53,7 @@ def _made(sources: Sources, layout: Layout, family: Sequence[Recipe], candidate:
     wanted = [name for name in CHECKS if name in only and name not in layout.preflight.off]
     if not wanted:
         return ()
-    found: dict[str, Any] = {}
-    unknown = dict.fromkeys(wanted, "not-asked")
+    found, unknown = world.gather(sources, layout, Shelf.of(sources.tree), family, candidate, frozenset(wanted))
     plan = subject.plan if subject else None
     facts = Facts(now=sources.now or datetime.min.replace(tzinfo=UTC), family=tuple(family), candidate=candidate,
                   uses=Uses(engine=None), smoke=plan.smoke if plan else (), baseline=plan.baseline if plan else None,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from bot.errors import BadInput
 from bot.model.memory import Lesson
 from bot.model.recipe import Recipe
+from bot.model.upstream import Change
+from bot.model.uses import Uses
 from bot.plan.sources import Sources
+from bot.upstream import changes as named
 
 # A ledger grows for years; what a plan weighs must not.
 MOST = 200
@@ -24,3 +28,20 @@ def _concerns(lesson: Lesson, family: Collection[Recipe]) -> bool:
     own = {recipe.key for recipe in family}.intersection(lesson.recipes)
     return bool(own) or any(lesson.engine == recipe.framework for recipe in family)
 
+
+def changes(known: Sequence[Lesson], repository: str) -> Iterator[Change]:
+    """The upstream changes that earlier bumps ended for the want (or the presence) of: `must-have vllm-project/vllm#54853`."""
+    for lesson in known:
+        if lesson.release is None or lesson.release.of != "contains":
+            continue
+        word, _, name = lesson.release.subject.rpartition(" ")
+        try:
+            wanted = "must-not-have" if word == "must-not-have" else "must-have"
+            yield named.parsed(name, repository, wanted, f"bump {lesson.bump}")
+        except BadInput:
+            continue
+
+
+def pinned(used: Uses) -> dict[str, str]:
+    """The coupled parts by name, with the version or commit that says which."""
+    return {pin.name: pin.version or pin.commit or pin.wheel or pin.ref or "" for pin in used.pins}

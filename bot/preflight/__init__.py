@@ -7,7 +7,22 @@ from collections.abc import Callable, Sequence
 from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
-from bot.preflight import arch, capacity, certify, identity, mergeable, names, options, overlap, parity, roster, runners, staging
+from bot.preflight import (
+    arch,
+    capacity,
+    certify,
+    contains,
+    identity,
+    mergeable,
+    names,
+    options,
+    overlap,
+    parity,
+    roster,
+    runners,
+    staging,
+)
+from bot.preflight import imports as imported
 from bot.preflight.history import history
 
 
@@ -25,8 +40,10 @@ CHECKS: dict[Check, Callable[[Facts], Checked]] = {
     "staging": staging.check,
     "mergeable": mergeable.check,
     "history": _history,
+    "imports": imported.check,
     "options": options.check,
     "arch": arch.check,
+    "contains": contains.check,
     "certify": certify.check,
     "names": names.check,
     "parity": parity.check,

@@ -58,7 +58,7 @@ def threshold(task: str, prefix: str, table: Mapping[str, Any] | None, otherwise
 
 def task_of(row: Row, evals: Evals) -> str:
     """The task a row's eval runs: what the generator says (newer ones do), else the layout's."""
-    return str(row.get("eval-task") or evals.task)
+    return str(row.get("eval-task") or row.get("eval-suite") or evals.task)
 
 
 def deployment(row: Mapping[str, Any]) -> str:

@@ -154,7 +154,8 @@ _STAGES = {"evals": _evals, "lowest": _lowest, "highest": _highest, "trim": _tri
 
 def _gate(row: rows.Row, table: Mapping[str, Any] | None, layout: Layout) -> EvalSpec:
     task = evals.task_of(row, layout.evals)
-    return EvalSpec(task=task, threshold=evals.threshold(task, row["model-prefix"], table, layout.evals.otherwise))
+    return EvalSpec(task=task, framework=str(row.get("eval-framework") or ""),
+                    threshold=evals.threshold(task, row["model-prefix"], table, layout.evals.otherwise))
 
 
 def _point(key: str, row: rows.Row, conc: int, layout: Layout, gate: EvalSpec | None) -> Point:

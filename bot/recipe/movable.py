@@ -6,7 +6,7 @@ launcher never reads, measures the old bytes and publishes them under the new na
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -49,9 +49,10 @@ def obstacles(tree: Tree | Shelf, layout: Layout, family: Sequence[str]) -> tupl
     return tuple(dict.fromkeys(made))
 
 
-def require(tree: Tree | Shelf, layout: Layout, family: Sequence[str]) -> None:
-    """Refusal where something does: the first reason of each kind, and what to do about the first."""
-    found = obstacles(tree, layout, family)
+def require(tree: Tree | Shelf, layout: Layout, family: Sequence[str], *, beside: Collection[Kind] = ()) -> None:
+    """Refusal where something does, other than what is of a kind `beside`: the first reason of each kind, and what to do about the
+    first."""
+    found = [one for one in obstacles(tree, layout, family) if one.kind not in beside]
     if found:
         kinds = {one.kind: one for one in reversed(found)}
         more = len(found) - len(kinds)

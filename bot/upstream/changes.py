@@ -17,9 +17,11 @@ Wish = Literal["must-have", "must-not-have"]
 def parsed(text: str, repository: str, wanted: Wish, why: str = "") -> Change:
     """`abc1234`, `#123`, `owner/name#123` or `owner/name@abc1234` as a change; without a name it is one of `repository`."""
     if not _WORD.fullmatch(text):
-        raise BadInput(f"{text[:80]!r} names no change", "write a commit of 7 digits or more, #123, owner/name#123 or owner/name@commit")
+        raise BadInput(f"{text[:80]!r} names no change",
+                       "write a commit of 7 digits or more, #123, owner/name#123 or owner/name@commit")
     named, number, commit = _parts(text)
-    return Change(repository=named or repository, commit=commit or None, pull=int(number) if number else None, wanted=wanted, why=why)
+    return Change(repository=named or repository, commit=commit or None, pull=int(number) if number else None, wanted=wanted,
+                  why=why)
 
 
 def about(text: str, repository: str | None) -> bool:

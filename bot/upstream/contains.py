@@ -46,15 +46,17 @@ def holds(history: History | None, change: Change, head: str | None) -> Held:
 
 
 def _contained(history: History | None, changes: Sequence[Change], asked: Published) -> Contained:
-    known = asked.candidate[1] if asked.candidate else None
-    holders = [_holder(history, change, known) for change in changes]
+    head = asked.candidate[1] if asked.candidate else None
+    holders = [_holder(history, change, head) for change in changes]
     choose = lru_cache(maxsize=None)(lambda name, commit: _choice(holders, name, commit))
     candidate = choose(*asked.candidate) if asked.candidate else None
     if candidate and candidate.fits is not False:
         return Contained(of=asked.of, candidate=candidate, best=candidate.name if candidate.fits else None)
     choices = tuple(choose(name, commit) for name, commit in asked.choices)
     best = next((choice.name for choice in choices if choice.fits), None)
-    clash = () if best or not choices or any(choice.fits is None for choice in choices) else _ranges(changes, choices)
+    # One of which nobody knows what it was built from proves nothing, and no policy would take it.
+    known = [choice for choice in choices if choice.fits is not None]
+    clash = _ranges(changes, known) if known and best is None else ()
     return Contained(of=asked.of, candidate=candidate, choices=choices, best=best, clash=clash)
 
 
@@ -63,12 +65,13 @@ def _choice(holders: Sequence[Callable[[str | None], Held]], name: str, commit: 
 
 
 def _ranges(changes: Sequence[Change], choices: Sequence[Choice]) -> tuple[str, ...]:
-    """In words of tags, which of the choices hold each change: `vllm-project/vllm#54853: nightly-385dce36 ... nightly-1a2b3c4d`."""
+    """In words of tags, which of the choices hold each change: `must-have o/engine 54853: nightly-385dce3 to nightly-1a2b3c4`.
+    No `owner/name#123`: that would be a link there."""
     said = []
     for at, change in enumerate(changes):
         names = [choice.name for choice in choices if choice.held[at].holds]
-        span = "none" if not names else names[0] if len(names) == 1 else f"{names[-1]} ... {names[0]}"
-        said.append(f"{change.wanted} {change.text}: {span}")
+        span = "none" if not names else names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"
+        said.append(f"{change.wanted} {change.repository} {change.pull or (change.commit or change.patch_id or '')[:12]}: {span}")
     return tuple(said)
 
 

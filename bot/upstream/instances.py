@@ -66,16 +66,18 @@ def instances(history: History, change: Change, candidate: str | None = None) ->
     if root:
         for one in _picked(history, change, root, heads):
             brought.setdefault(one.sha, Instance(one, by))
+        asked = set[str]()
         for _ in range(_ROUNDS):
             known = [one.commit for one in brought.values()] + [revert for revert, _ in reverts.values()]
-            for commit in known:
+            fresh = [commit for commit in known if commit.sha not in asked]
+            for commit in fresh:
                 for revert in _undoing(history, change.repository, commit, heads):
                     undone = reverts.get(revert.sha, (revert, frozenset()))[1]
                     reverts[revert.sha] = (revert, undone | {commit.sha})
-            landed = _landed(history, root, [revert for revert, _ in reverts.values()], heads)
-            fresh = [one for one in landed if one.sha not in brought and one.sha not in reverts]
-            brought |= {one.sha: Instance(one, by) for one in fresh}
-            if not fresh and len(known) == len(brought) + len(reverts):
+            asked |= {commit.sha for commit in fresh}
+            landed = _landed(history, root, [revert for revert, _ in reverts.values()], heads) if fresh else []
+            brought |= {one.sha: Instance(one, by) for one in landed if one.sha not in brought and one.sha not in reverts}
+            if not fresh:
                 break
     patch, files = _patch(history, change, root)
     return Instances(history, list(brought.values()), list(reverts.values()), located=root is not None, patch=patch, files=files)

@@ -24,7 +24,7 @@ _SUBJECT = re.compile(r"Subject: .*?((?:\s*\(#\d{1,9}\))+)\s*$")
 # A change named as the fault that a patch works around is none that it stands for.
 _FAULT = re.compile(r"\b(?:regress\w*|introduced|caused?|broke\w*|since|bug in|breaks|culprit|because of|due to|after)\b",
                     re.IGNORECASE)
-_SED_FILE = re.compile(r"(?<![\w./-])([\w.-]+(?:/[\w.-]+)+\.(?:py|pyi|cu|cuh|cpp|h|hpp|json|toml|yaml|yml|sh))\b")
+_SED_FILE = re.compile(r"(?<![\w./-])(/?[\w.-]+(?:/[\w.-]+)+\.(?:py|pyi|cu|cuh|cpp|h|hpp|json|toml|yaml|yml|sh))\b")
 # Where images install or clone an engine: what stands behind is the path in its repository.
 _INSTALLED = re.compile(r"^.*?/(?:site-packages|dist-packages|[a-z]+-workspace/[^/]+)/")
 _GIT = re.compile(r"diff --git (\S+) (\S+)")
@@ -115,7 +115,7 @@ def _file(lines: Sequence[str], at: int, folder: str, out: list[str]) -> int:
     name = new if new != "/dev/null" else old
     out.append(f"diff --git a/{name} b/{name}")
     out += [line for line in _modes(lines, at)]
-    out += [f"--- {'/dev/null' if old == '/dev/null' else 'a/' + old}", f"+++ {'/dev/null' if new == '/dev/null' else 'b/' + new}"]
+    out += [f"--- {old if old == '/dev/null' else 'a/' + name}", f"+++ {new if new == '/dev/null' else 'b/' + name}"]
     at += 2
     while at < len(lines) and (hunk := re.match(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", lines[at])):
         before, after = (1 if count is None else int(count) for count in hunk.groups())

@@ -8,7 +8,7 @@ hundreds of files less.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -32,6 +32,8 @@ _HARDWARE = re.compile(r"(?:g?[bh]\d{2,3}|mi\d{2,3}x?|[al]\d{2,3}s?|rtx\w*|sm_?\
 _ASIDE = re.compile(r"(?:^|/)(?:tests?|docs?|examples?|benchmarks?|\.github|\.buildkite|scripts|ci)/|\.(?:md|rst|txt|ipynb)$"
                     r"|(?:^|/)test_[^/]*$")
 _MODELS = re.compile(r"(?:^|/)models?(?:/|_)")
+_NAMES, _FIELD = re.compile(r"[A-Za-z0-9_-]+"), re.compile(r"\s*(\w+)\s*:")
+_QUOTED = re.compile(r"""'\w+'|"\w+\"""")
 _PIECES = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
 _WIDE, _JOINED, _LEAST = 60, 4, 2
 
@@ -66,13 +68,12 @@ def ranked(commits: Sequence[Commit], files: Mapping[str, Sequence[str]], uses: 
         return ()
     parts = {word.squeezed: word for word in words if word.kind != "option"}
     options = [word for word in words if word.kind == "option"]
-    everywhere = {word.squeezed: word for word in words}
     defined = _definer(options)
     look = lru_cache(maxsize=65536)(lambda path: _in_path(path, parts))
-    found = [touch for commit in commits
-             if (touch := _touch(commit, files.get(commit.sha, ()), defined((lines or {}).get(commit.sha, ())), look, everywhere))]
+    made = (_touch(commit, files.get(commit.sha, ()), defined((lines or {}).get(commit.sha, ())), look,
+                   (*_in_text(commit.title, parts), *defined([commit.title]))) for commit in commits)
     newest = {commit.sha: place for place, commit in enumerate(commits)}
-    return tuple(sorted(found, key=lambda touch: (-touch.rank, -newest[touch.commit.sha])))
+    return tuple(sorted((touch for touch in made if touch), key=lambda touch: (-touch.rank, -newest[touch.commit.sha])))
 
 
 def why(touch: Touch) -> Text:
@@ -81,14 +82,13 @@ def why(touch: Touch) -> Text:
 
 
 def _touch(commit: Commit, files: Sequence[str], defined: Collection[Word], look: Callable[[str], tuple[tuple[int, Word], ...]],
-           everywhere: Mapping[str, Word]) -> Touch | None:
+           titled: Sequence[Word]) -> Touch | None:
     seen: dict[Word, int] = dict.fromkeys(defined, 5)
     told: list[tuple[int, str]] = []
     for path in files:
         for place, word in look(path):
             seen[word] = max(place, seen.get(word, 0))
             told.append((place, path))
-    titled = _in_text(commit.title, everywhere)
     for word in titled:
         seen.setdefault(word, 1)
     if not seen:
@@ -121,14 +121,26 @@ def _in_text(text: str, wanted: Mapping[str, Word]) -> tuple[Word, ...]:
 
 
 def _definer(options: Sequence[Word]) -> Callable[[Sequence[str]], tuple[Word, ...]]:
-    """Which options stand in changed lines: `--tp-size`, `tp_size` as a field's name, a variable by its whole name."""
+    """Which options stand in lines: a name of several parts wherever it stands whole; one plain word (`model`, `tp`) only as it is
+    defined or passed, for it stands everywhere else too."""
     named: dict[str, Word] = {}
     for word in options:
         plain = word.shown.lstrip("-")
-        named |= {plain: word, plain.replace("-", "_"): word, plain.replace("_", "-"): word}
+        forms = {plain, plain.replace("-", "_"), plain.replace("_", "-")}
+        named |= dict.fromkeys(forms if re.search("[-_]", plain) else {f"--{plain}", f"{plain}:", f"'{plain}'", f'"{plain}"'}, word)
 
     def told(lines: Sequence[str]) -> tuple[Word, ...]:
-        pieces = {piece.strip("-") for line in lines for piece in re.findall(r"[A-Za-z0-9_-]+", line)}
+        pieces = {piece for line in lines for piece in _named(line)}
         return tuple({named[piece].squeezed: named[piece] for piece in pieces & named.keys()}.values())
 
     return told
+
+
+def _named(line: str) -> Iterator[str]:
+    """What a line may name: pieces without their dashes, with them, a field at its begin (`tp:`), words in quotes."""
+    for piece in _NAMES.findall(line):
+        yield piece.lstrip("-")
+        yield piece
+    if field := _FIELD.match(line):
+        yield f"{field[1]}:"
+    yield from _QUOTED.findall(line)

@@ -15,6 +15,7 @@ from bot.errors import BadInput, Broken, BumpbotError, Unreachable
 from bot.model.action import Action, Reopen, Result, tag
 from bot.model.bump import Bump, Memory
 from bot.model.event import Event, Requested, Scheduled
+from bot.model.finding import PlanFinding
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
 from bot.wake import comments, holding, noises, opening, orders, publishing, recall, sights
@@ -30,7 +31,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     `done` and `withheld` are its actions by their tags, those that were done and those that the mode did not allow; `frozen`:
     an operator must look; `unreachable`: the world did not answer, and a later wake goes on. `why` and `next` of one that planning
-    ended before anything was opened: what was found, and what to do about it.
+    ended before anything was opened: what was found (`found`: the findings themselves), and what to do about it.
     """
 
     bump: str
@@ -43,6 +44,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     unreachable: bool = False
     why: str | None = None
     next: str | None = None
+    found: tuple[PlanFinding, ...] = ()
 
 
 @dataclass
@@ -153,13 +155,13 @@ def _turn(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> 
     return _Turn(visit, facts, claim, context.ledger.step(snapshot, visit.id, claim, writes=writes, reads=reads))
 
 
-def _prevented(memory: Memory) -> dict[str, str | None]:
+def _prevented(memory: Memory) -> dict[str, Any]:
     """What files said against a bump that ended before anything was opened, and what to do about it."""
     ended = memory.ended
     if ended is None or memory.heads or not ended.found:
         return {}
     why = ended.why.en if ended.why else None
-    return {"trouble": why, "why": why, "next": ended.found[0].next.en}
+    return {"trouble": why, "why": why, "next": ended.found[0].next.en, "found": ended.found}
 
 
 def _stands(context: Context, visit: _Visit, entries: Sequence[Stored], actions: Sequence[Action]) -> bool:

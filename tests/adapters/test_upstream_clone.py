@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from bot.adapters.upstream.clone import Clone
 from bot.adapters.upstream.files import CloneTree
 from bot.adapters.upstream.told import CloneHistory
 from bot.errors import BadInput, Missing, Refusal
-from tests.fakes.upstream_git import ENV, Repository
+from tests.fakes.upstream_git import Repository
 from tests.fakes.upstream_http import serve
 
 PARSER = "engine/args.py"
@@ -140,7 +139,7 @@ class TestAFolderOfSomebodys:
 
     def test_may_be_a_work_tree_and_shallow(self, upstream, story, tmp_path) -> None:
         work = tmp_path / "work"
-        subprocess.run(["git", "clone", "-q", "--depth=2", f"file://{upstream.folder}", str(work)], env=ENV, check=True, capture_output=True)
+        upstream.git("clone", "-q", "--depth=2", f"file://{upstream.folder}", str(work))
         history = CloneHistory(Clone(LocalProcess(), str(work), tmp_path / "cache"))
         found = history.compare("o/n", story.fast, "main")
         assert (found.ahead, found.doubts) == (1, ("shallow",))
@@ -163,7 +162,7 @@ class TestACloneOverTheWire:
     def test_fetches_what_came_since_and_knows_what_was_rewritten(self, upstream, story, tmp_path) -> None:
         with serve(upstream.folder) as (url, _):
             CloneHistory(Clone(LocalProcess(), url, tmp_path / "cache")).full("main")
-            upstream.git("update-ref", "refs/heads/main", story.option)
+            upstream.reset("main", story.option)
             late = upstream.commit("Another way", {"other": "1"})
             history = CloneHistory(Clone(LocalProcess(), url, tmp_path / "cache"))
             assert history.full(late) == late

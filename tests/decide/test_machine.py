@@ -10,18 +10,27 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from bot.decide.classes import CLASSES
+from bot.model.finding import Checked
 from tests.fakes import facts
+from tests.fakes.found import checks, found
 from tests.fakes.watched import Watched, world
 
 UNKNOWN = None
 KINDS = [*sorted(CLASSES), UNKNOWN]
 REPAIRABLE = ["moved-module", "oom", "tool-parser", "flag-removed", "hang", UNKNOWN]
+# What planning may have found: mostly nothing, and a stop seldom, for nothing happens after it.
+FOUND = st.sampled_from([()] * 8 + [("roster", "ask", "baseline-gap"), ("runners", "ask", "runner-retired"), ("overlap", "ask", None),
+                                    ("imports", "repair-first", "moved-module"), ("contains", "repair-first", "engine-regression"),
+                                    ("mergeable", "repair-first", "changelog-conflict"), ("options", "note", "oom"),
+                                    ("staging", "stop", "model-not-staged")])
+AGAIN = st.sampled_from([("capacity", "stop", "capacity"), ("certify", "stop", "shared-ci-bug"), ("overlap", "ask", None),
+                         ("runners", "ask", "runner-retired"), ("runners", "note", "runner-retired")])
 POLICIES = st.fixed_dictionaries({
     "start": st.sampled_from(["label", "label", "dispatch"]), "changelog": st.booleans(), "drafts": st.booleans(),
     "needs_entry": st.booleans(), "late": st.booleans(), "gpu_hours": st.sampled_from([3000.0, 3000.0, None, 400.0, 160.0, 30.0]),
     "repairs": st.integers(0, 5), "infrastructure_retries": st.integers(0, 2), "approve_above": st.sampled_from([None, None, 10.0]),
     "known": st.dictionaries(st.sampled_from(REPAIRABLE), st.sampled_from([True, True, False])), "along": st.integers(0, 4),
-    "control": st.booleans(), "another_image": st.sampled_from([False, False, True]), "stages": st.sampled_from([("trim",), facts.STAGED]),
+    "found": FOUND, "mends": st.booleans(), "control": st.booleans(), "another_image": st.sampled_from([False, False, True]), "stages": st.sampled_from([("trim",), facts.STAGED]),
     "theme": st.sampled_from([*REPAIRABLE, "node-unhealthy", "package-fetch", "eval-gate"]),
 })
 
@@ -33,7 +42,8 @@ class AnyOrder(RuleBasedStateMachine):
     def begin(self, drawn: dict) -> None:
         limits = {name: drawn[name] for name in ("gpu_hours", "repairs", "infrastructure_retries", "approve_above")}
         manners = {name: drawn[name] for name in ("start", "changelog", "drafts", "needs_entry", "late", "stages", "control")}
-        self.world = world(**manners, **limits)
+        self.world = world(**manners, **limits, checks=self.checks(drawn["found"]))
+        self.world.mends = drawn["mends"]
         self.world.repairs, self.theme = drawn["known"], drawn["theme"]
         self.world.another_image = drawn["another_image"]
         if drawn["theme"] in REPAIRABLE:
@@ -129,6 +139,17 @@ class AnyOrder(RuleBasedStateMachine):
     def the_tag_is_pushed_again(self, really: int) -> None:
         if really == 0:
             self.world.tag = "sha256:" + "e" * 64
+
+    @staticmethod
+    def checks(said: tuple) -> tuple[Checked, ...]:
+        """Every check that is asked about, and what one of them found: some repairs are known, some are for a person."""
+        made = [found(*said, repair="drop-it" if said[0] == "imports" else None)] if said else []
+        clean = tuple(Checked(check=name) for name in ("certify", "runners", "capacity", "overlap") if not said or name != said[0])
+        return (*checks(*made), *clean)
+
+    @rule(said=AGAIN, really=st.integers(0, 4))
+    def a_check_finds_something_else(self, said: tuple, really: int) -> None:
+        self.world.again = checks(found(*said)) if really == 0 else (Checked(check=said[0]),)
 
     @rule(count=st.integers(1, 3))
     def actions_fail(self, count: int) -> None:

@@ -10,9 +10,11 @@ import pytest
 
 from bot.decide.classes import CLASSES, response
 from bot.decide.phase import Phase, phase_of
+from bot.model.finding import Checked
 from bot.model.outcome import Outcome
 from tests.fakes.facts import STAGED
-from tests.fakes.watched import Watched, begun, breaks, smoke_fails, sweep_fails, until
+from tests.fakes.found import checks, found
+from tests.fakes.watched import Watched, begun, breaks, smoke_fails, sweep_fails, until, world
 
 UNKNOWN = None
 
@@ -121,6 +123,39 @@ def smoked_again() -> Watched:
     return bot
 
 
+def files_say(*said: tuple, **policy: object) -> Watched:
+    """A bump whose plan found this."""
+    return begun(checks=checks(*(found(*one) for one in said)), **policy)
+
+
+def mended(*, in_scope: bool = True, **policy: object) -> Watched:
+    """A bump for which the plan knows a repair."""
+    bot = Watched(world(checks=checks(found("imports", "repair-first", "moved-module", repair="native-chat-processor")), **policy))
+    bot.world.mends = in_scope
+    bot.wake()
+    return bot
+
+
+def changed(check: str, action: str, class_: str) -> Watched:
+    """A bump whose plan was clean, and for which a check finds something when it is made again before the sweep."""
+    bot = begun(checks=(Checked(check=check),))
+    until(bot, "Smoking")
+    bot.world.again = checks(found(check, action, class_))
+    bot.wake()
+    return bot
+
+
+def answered() -> Watched:
+    """Nothing would have taken the smoke, until somebody brings the runner back."""
+    bot = files_say(("runners", "ask", "runner-retired"))
+    assert type(phase_of(bot.world.facts())).__name__ == "SmokeDue"
+    assert not bot.world.runs
+    bot.world.again = (Checked(check="runners"),)
+    bot.wake()
+    assert bot.world.runs
+    return bot
+
+
 STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "all goes well, the guest's label": (begun, "validated", "verdict"),
     "all goes well, our own dispatch": (lambda: begun(start="dispatch"), "validated", "verdict"),
@@ -177,6 +212,25 @@ STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "merged under us": (lambda: taken_over("merge"), "merged", "person"),
     "closed": (lambda: taken_over("close"), "closed-by-maintainer", "person"),
     "taken over by a label": (lambda: taken_over("handoff", "Smoking"), "handed-off", "person"),
+    "files say that it cannot start": (lambda: files_say(("imports", "stop", "moved-module")), "incompatible", "none"),
+    "files say that nothing is staged": (lambda: files_say(("staging", "stop", "model-not-staged")), "readiness-blocked", "none"),
+    "the token is another's, whatever else is wrong": (lambda: files_say(
+        ("identity", "stop", "credential"), ("imports", "stop", "moved-module")), "readiness-blocked", "none"),
+    "no fleet has room": (lambda: files_say(("capacity", "stop", "capacity")), "capacity-deferred", "none"),
+    "files stop it for a reason without a class": (lambda: files_say(("overlap", "stop", None)), "uncertain", "none"),
+    "files ask, and a person says yes": (lambda: files_say(("roster", "ask", "baseline-gap")), "validated", "verdict"),
+    "files ask, where our own dispatch sweeps": (lambda: files_say(("roster", "ask", "baseline-gap"), start="dispatch"),
+                                                 "validated", "verdict"),
+    "a runner is retired, and a person says yes": (lambda: files_say(("runners", "ask", "runner-retired")), "validated", "verdict"),
+    "a runner is retired, and comes back": (answered, "validated", "verdict"),
+    "files only tell": (lambda: files_say(("options", "note", "oom")), "validated", "verdict"),
+    "a conflict that the sync mends": (lambda: files_say(("mergeable", "repair-first", "changelog-conflict")), "validated", "verdict"),
+    "a repair before the first smoke": (mended, "validated", "verdict"),
+    "a repair before the first smoke is out of scope": (lambda: mended(in_scope=False), "validated", "verdict"),
+    "a repair before the first smoke, and none is left": (lambda: mended(repairs=0), "validated", "verdict"),
+    "the fleet is full by the time of the sweep": (lambda: changed("capacity", "stop", "capacity"), "capacity-deferred", "none"),
+    "the rules changed by the time of the sweep": (lambda: changed("certify", "stop", "shared-ci-bug"), "readiness-blocked", "none"),
+    "a question comes up before the sweep": (lambda: changed("overlap", "ask", "shared-ci-bug"), "validated", "verdict"),
     "taken over by a push": (lambda: taken_over("push"), "handed-off", "person"),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.model.preflight import Load, Staged
-from bot.model.settings import Holder, Runner, Seen
+from bot.model.settings import App, Holder, Repository, Runner, Seen
 
 
 class FleetHere:
@@ -29,6 +29,12 @@ class SettingsHere:
 
     def holder(self) -> Holder:
         return self._holder
+
+    def repository(self) -> Repository:
+        return Repository(name="o/r", default_branch="main", private=False, may_push=True)
+
+    def app(self, slug: str) -> Seen[App]:
+        return App(id=1, slug=slug, permissions={"contents": "write", "pull_requests": "write", "issues": "write", "actions": "write"})
 
     def runners(self) -> Seen[tuple[Runner, ...]]:
         return self._runners

@@ -30,6 +30,7 @@ from bot.model.action import (
     Unlabel,
 )
 from bot.model.bump import Bump, JobFailure, Judged, Memory, Subject, Wanted, World
+from bot.model.finding import Checked
 from bot.model.forge import Labelling, Pull
 from bot.model.order import Order
 from bot.model.run import Run, Triage
@@ -55,8 +56,10 @@ class Simulated(Runners):
         self.another_image = False  # what ran as the old image is not the old image
         self.repairs: dict[str | None, bool] = {}
         self.refusing, self.forbids = 0, False
+        self.mends = True  # a repair that the plan names stands in scope
         self.tag: str | None = None
         self.orders: list[Order] = []
+        self.again: tuple[Checked, ...] = ()  # what the checks say when they are made again
 
     # -- what a look finds ---------------------------------------------------------------------------------------
 
@@ -65,7 +68,7 @@ class Simulated(Runners):
         listed = tuple(run for number, run in sorted(self.runs.items()) if number not in self.hidden)
         world = World(pull=self.pull, foreign_head=self._foreign(), base_tip=f"{self.base:040x}", runs=listed,
                       changelog=self._changelog(), labellings=tuple(self.labellings), me=ME,
-                      tag_digest=self.tag, orders=tuple(self.orders))
+                      tag_digest=self.tag, orders=tuple(self.orders), checks=self.again)
         judged = tuple(one for run in listed if (one := self._judged(run)))
         bump = Bump(id="b", now=self.now, subject=self.subject, world=world, memory=replace(self.memory, judged=judged))
         return replace(bump, world=replace(world, wanted=self._wanted(bump)))
@@ -127,7 +130,17 @@ class Simulated(Runners):
                 if failure.triage.class_ in self.repairs:
                     name = f"{failure.triage.class_}-{bump.memory.repairs_used}"
                     return wanted(run, id_=name, available=self.repairs[failure.triage.class_])
-        return None
+        return self._planned(bump)
+
+    def _planned(self, bump: Bump) -> Wanted | None:
+        """The repair that files alone ask for, while nothing has run."""
+        made = {head.repair for head in self.memory.heads}
+        names = [one.repair for check in self.subject.plan.checks for one in check.findings
+                 if one.action == "repair-first" and one.repair and one.repair not in made]
+        if bump.world.runs or self.pull is None or not names:
+            return None
+        return replace(wanted(Run(id=0, attempt=1, workflow="", event="", head="", stage="smoke", reason="dispatch", status="queued",
+                                  created=self.now), id_=names[0]), available=self.mends)
 
     # -- what actions bring about --------------------------------------------------------------------------------
 

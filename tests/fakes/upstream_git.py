@@ -13,33 +13,39 @@ class Repository:
     """A bare repository that a test writes commit by commit. `commit` tells the new id; files are path -> text (None removes)."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self._marks, self._stream, self._at = folder, list[str](), list[bytes](), 1_780_000_000
-        self.git("init", "--quiet", "--bare", "--initial-branch=main", str(folder), cwd=folder.parent)
-        self.git("config", "uploadpack.allowFilter", "true")
-        self.git("config", "uploadpack.allowAnySHA1InWant", "true")
+        self.folder, self._tips, self._at = folder, dict[str, str](), 1_780_000_000
+        self.git("init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(folder), cwd=folder.parent)
+        with (folder / "config").open("a") as config:
+            config.write("[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n")
 
     def git(self, *argv: str, cwd: Path | None = None, data: bytes = b"") -> str:
         """What git printed."""
-        return subprocess.run(["git", *argv], cwd=cwd or self.folder, env=ENV, input=data, capture_output=True, check=True).stdout.decode()
+        done = subprocess.run(["git", *argv], cwd=cwd or self.folder, env=ENV, input=data, capture_output=True, check=True)
+        return done.stdout.decode()
 
     def commit(self, message: str, files: dict[str, str | None] | None = None, *, branch: str = "main", onto: str | None = None,
                merge: str | None = None) -> str:
         """One commit on a branch; `onto` begins the branch there."""
         self._at += 3600
         parent = onto or self.tip(branch)
-        lines = [f"commit refs/heads/{branch}\nmark :1\ncommitter c <c@example.org> {self._at} +0000\n".encode(), _data(message.encode())]
+        head = f"commit refs/heads/{branch}\nmark :1\ncommitter c <c@example.org> {self._at} +0000\n"
+        lines = [head.encode(), _data(message.encode())]
         lines += [f"from {parent}\n".encode()] if parent else []
         lines += [f"merge {merge}\n".encode()] if merge else []
         for path, text in (files or {}).items():
             lines += [f"D {path}\n".encode()] if text is None else [f"M 100644 inline {path}\n".encode(), _data(text.encode())]
-        self.git("fast-import", "--quiet", "--force", data=b"".join(lines))
-        return self.tip(branch) or ""
+        told = self.git("fast-import", "--quiet", "--force", "--done", data=b"".join([*lines, b"get-mark :1\ndone\n"]))
+        self._tips[branch] = told.strip()
+        return self._tips[branch]
 
     def tip(self, branch: str) -> str | None:
         """Where a branch stands."""
-        done = subprocess.run(["git", "rev-parse", "--quiet", "--verify", f"refs/heads/{branch}"], cwd=self.folder, env=ENV,
-                              capture_output=True, check=False)
-        return done.stdout.decode().strip() or None
+        return self._tips.get(branch)
+
+    def reset(self, branch: str, commit: str) -> None:
+        """Rewrites a branch."""
+        self.git("update-ref", f"refs/heads/{branch}", commit)
+        self._tips[branch] = commit
 
     def tag(self, name: str, commit: str, *, annotated: bool = False) -> None:
         """A tag, light or with a message."""

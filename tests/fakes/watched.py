@@ -12,13 +12,15 @@ from bot import budget
 from bot.decide import decide
 from bot.decide.asked import assumed
 from bot.decide.classes import INFRASTRUCTURE
+from bot.decide.findings import holding_smoke, questions, stops
 from bot.decide.orders import slot
-from bot.decide.people import insisted, needs_approval, taken_by_person
+from bot.decide.people import asked_for_sweep, insisted, needs_approval, smoke_held, taken_by_person, wished_smoke
 from bot.decide.phase import phase_of
 from bot.decide.runs import failed_jobs, smokes, starting, steps
 from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, React, Remember, Reopen, Rerun, Say
 from bot.model.bump import Approval, Asked, Bump, Ended
 from bot.model.event import Pushed, RunFinished, Scheduled
+from bot.model.finding import Checked
 from bot.model.outcome import Cause, Outcome
 from bot.model.rules import Limits
 from bot.model.run import Run
@@ -66,6 +68,7 @@ class Watched:
         self._within_means(bump, actions)
         self._as_people_would(bump, actions)
         self._as_commanded(bump, actions)
+        self._as_files_say(bump, actions)
         if bump.memory.ended or taken_by_person(bump):
             assert not any(isinstance(action, (*SPENDING, Push, OpenPull)) for action in actions)
         if taken_by_person(bump):
@@ -135,7 +138,20 @@ class Watched:
                 case Push(why="repair", repair=repair):
                     assert bump.memory.repairs_used < bump.subject.limits.repairs
                     assert bump.world.tag_digest in (None, bump.subject.candidate.new.digest)
-                    assert any(one.triage.class_ not in INFRASTRUCTURE - {"hang"} for one in bump.judged(repair.run).failures)
+                    before = any(one.repair == repair.id for check in bump.subject.plan.checks for one in check.findings)
+                    assert (before and not bump.world.runs) if not repair.run else any(
+                        one.triage.class_ not in INFRASTRUCTURE - {"hang"} for one in bump.judged(repair.run).failures)
+
+    def _as_files_say(self, bump: Bump, actions: tuple[Action, ...]) -> None:
+        """What files forbid is never begun, and what they ask is not answered by the bot itself."""
+        plan, after = bump.subject.plan, assumed(bump, actions)
+        if not bump.memory.heads and any(one.action == "stop" for check in plan.checks for one in check.findings):
+            assert all(isinstance(action, Remember) for action in actions)
+        words = [action.nonce.rsplit("-", 3)[1] for action in actions if isinstance(action, Dispatch)]
+        if any(isinstance(action, Label) for action in actions) or "sweep" in words:
+            assert not stops(bump) and (not questions(bump) or asked_for_sweep(after))
+        if any(word.startswith("smoke") for word in words) and holding_smoke(bump):
+            assert asked_for_sweep(after) or wished_smoke(after)
 
     def remembers(self, actions: tuple[Action, ...]) -> None:
         """What must hold once the actions came true."""
@@ -159,7 +175,7 @@ class Watched:
         phase = type(phase_of(bump)).__name__
         if phase in ("Smoking", "Sweeping", "Controlling", "Repeating"):
             assert alive or self.world.dying or (phase == "Controlling" and self.world.hidden)
-        elif phase == "SweepDue" and needs_approval(bump):
+        elif (phase == "SweepDue" and needs_approval(bump)) or (phase == "SmokeDue" and smoke_held(bump)):
             assert bump.told("status")
         elif phase == "Settling":
             assert bump.world.pull.mergeable is None or starting(bump)
@@ -190,16 +206,17 @@ class Watched:
             if world.memory.closed:
                 return world.memory.ended.outcome
             bump = world.facts()
-            if world.memory.ended is None and needs_approval(bump) and type(phase_of(bump)).__name__ in ("SweepDue", "SweepBroken"):
+            waits = {"SweepDue": needs_approval, "SweepBroken": needs_approval, "SmokeDue": smoke_held}.get(type(phase_of(bump)).__name__)
+            if world.memory.ended is None and waits is not None and waits(bump):
                 world.label(facts.LABEL, by="ann")
         raise AssertionError(f"no end after {WAKES} wakes: {phase_of(world.facts())}")
 
 
 def world(*, start: str = "label", changelog: bool = True, drafts: bool = True, needs_entry: bool = True, late: bool = False,
-          stages: tuple[str, ...] = ("trim",), control: bool = False, **limits: object) -> Simulated:
+          stages: tuple[str, ...] = ("trim",), control: bool = False, checks: tuple[Checked, ...] = (), **limits: object) -> Simulated:
     """A world for a bump of four points under these rules."""
     subject = facts.subject(limits=Limits(**{"gpu_hours": 1000.0, **limits}))
-    subject = replace(subject, plan=replace(subject.plan, smoke=facts.smoke(*stages), control=control))
+    subject = replace(subject, plan=replace(subject.plan, smoke=facts.smoke(*stages), control=control, checks=checks))
     sweep = replace(subject.rules.sweep, start=start, drafts=drafts, inputs={"ref": "{head}", "test-name": "{nonce}"})
     rules = replace(subject.rules, sweep=sweep, changelog=changelog, smoke=replace(subject.rules.smoke, stages=stages))
     return Simulated(replace(subject, rules=rules), needs_entry=needs_entry, late=late)

@@ -16,6 +16,7 @@ from bot.images.reference import parse
 from bot.images.tags import read
 from bot.model.image import Candidate, ImageFacts, Platform, Resolved
 from bot.model.outcome import Disposition
+from bot.model.policy import Hint
 
 SCHEMES = read((Path(__file__).parents[2] / "bot" / "knowledge" / "tags.yaml").read_text(encoding="utf-8"))
 DAY = datetime(2026, 8, 17, 9, tzinfo=UTC)
@@ -105,6 +106,23 @@ class TestACandidate:
     def test_tells_a_contradiction_of_tag_and_time(self):
         found = judged(image("vllm/vllm-openai:v0.27.1", "2", created=DAY - timedelta(days=9)))
         assert "created 2026-08-08, before the current image" in found.reasons[1]
+
+
+class TestReleaseHintsWhereSomebodyNamesTheImage:
+    @pytest.mark.parametrize(("use", "answer", "how"), [
+        ("v0.27.1", "taken", "same"), ("v0.26.0", "taken", "newer"), ("v0.29.0", "not-taken", "older"),
+        ("kimi-k3", "not-taken", "incomparable")])
+    def test_to_use_a_tag_are_answered_by_order_alone(self, use: str, answer: str, how: str) -> None:
+        found = judged(NEWER, policy=replace(POLICY, hints=(Hint(use=use, by="ann"),)))
+        hint, = found.hints
+        assert (hint.what, hint.by, hint.answer, hint.how, hint.beside) == (use, "ann", answer, how, "v0.27.1")
+        assert (": taken" in hint.said) == (answer == "taken")
+
+    @pytest.mark.parametrize(("holds", "answer", "how"), [(True, "taken", "contains"), (False, "not-taken", "lacks"),
+                                                          (None, "unknown", "unknown")])
+    def test_to_have_a_commit_by_what_is_known_of_it(self, holds: bool | None, answer: str, how: str) -> None:
+        found = judged(NEWER, policy=replace(POLICY, hints=(Hint(contains="b" * 40),)), contains={"b" * 40: holds})
+        assert [(hint.of, hint.answer, hint.how) for hint in found.hints] == [("commit", answer, how)]
 
 
 class TestNoCandidate:

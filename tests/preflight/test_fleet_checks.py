@@ -150,7 +150,7 @@ class TestStagingElsewhere:
 
 class TestCapacity:
     @pytest.mark.parametrize(("nodes", "idle", "stops"), [
-        (10, 3, False), (10, 2, True), (10, 1, True), (4, 1, False), (4, 0, True), (1, 1, False), (0, 0, True), (5, 1, True),
+        (10, 3, False), (10, 2, True), (10, 1, True), (4, 1, False), (4, 0, True), (1, 1, False), (0, 0, True), (6, 1, True),
     ])
     def test_is_there_below_the_limit_with_one_node_idle(self, nodes: int, idle: int, stops: bool) -> None:
         checked = capacity.check(facts(loads=(Load(cluster="h200-dgxc", nodes=nodes, idle=idle),)))
@@ -165,6 +165,7 @@ class TestCapacity:
     def test_keeps_to_what_the_layout_asks(self) -> None:
         load = (Load(cluster="h200-dgxc", nodes=10, idle=2),)
         assert clean(capacity.check(facts(loads=load, capacity_limit=0.9)))
+        assert capacity.check(facts(loads=load, capacity_limit=0.7)).findings
         assert capacity.check(facts(loads=load, capacity_limit=0.9, idle_needed=3)).findings
 
     def test_on_one_of_several_fleets_is_enough(self) -> None:

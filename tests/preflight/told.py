@@ -217,7 +217,7 @@ def _sources(told: Told, layout: Layout) -> Sources:
         "surveyor": SurveyorHere(told.unreadable), "fleet": FleetHere(told.staged, told.loads),
         "settings": SettingsHere(told.holder, runners), "me": told.me, "head": sha("head"), "tip": sha("main"),
         "neighbours": NeighboursHere(told.work, told.merge) if told.work is not None else None,
-        "lessons": (lambda recipes: told.lessons) if told.lessons is not None else None,
+        "lessons": (lambda: told.lessons) if told.lessons is not None else None,
     }
     ports |= {name: Away() for name in told.away}
     known = {field.name for field in fields(Sources)}

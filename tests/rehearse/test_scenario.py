@@ -43,6 +43,21 @@ class TestAFolderThatHolds:
             value, _ = strict.parse(text, file="scenario.yaml")
             valid.validate(json.loads(json.dumps(value, default=lambda moment: moment.isoformat())))
 
+    @pytest.mark.parametrize(("part", "files"), [("upstream", "*/upstream/*.yaml"), ("registry", "*/registry.yaml")])
+    def test_the_schema_describes_the_files_beside_it(self, part: str, files: str) -> None:
+        told = scenario.schema()
+        valid = jsonschema_rs.validator_for({"$defs": told["$defs"], "$ref": f"#/$defs/{part}"})
+        found = sorted(SHIPPED.parent.glob(files))
+        for file in found:
+            value, _ = strict.parse(file.read_text(), file=file.name)
+            valid.validate(json.loads(json.dumps(value, default=lambda moment: moment.isoformat())))
+        assert len(found) > 4 and not valid.is_valid({"nowhere": 1})
+
+    def test_every_part_of_the_schema_says_what_it_is_for(self) -> None:
+        plain = {"Clock", "Attempt", "Person", "Label", "Unlabel", "Comment", "Close", "Merge"}  # their names say it
+        bare = {name for name, part in scenario.schema()["$defs"].items() if part.get("type") == "object" and not part.get("description")}
+        assert bare <= plain, bare
+
     def test_the_schema_refuses_an_unknown_key(self) -> None:
         value, _ = strict.parse(SCENARIO + "colour: red\n", file="scenario.yaml")
         plain = json.loads(json.dumps(value, default=lambda moment: moment.isoformat()))

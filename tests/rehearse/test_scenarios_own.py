@@ -81,10 +81,10 @@ class TestEachFolder:
         assert all(image.digest is None for image in story.registry["docker.io"]["lmsysorg/sglang"].values())
         assert f"image: {world.reference(world.OLD)}\n" in (story.repo / f"recipes/{KEY}.yaml").read_text()
 
-    def test_three_share_the_world_of_green_and_one_adds_the_image_that_its_tag_moves_to(self) -> None:
+    def test_five_share_the_world_of_green_and_one_adds_the_image_that_its_tag_moves_to(self) -> None:
         assert {name: loaded(name).declared.shares for name in STORIES} == {
             "green": None, "moved-tag": "green", "takeover": "green", "stale-cache": "green", "family": None,
-            "control-arm": None}
+            "control-arm": None, "staged-later": "green", "deferred": "green"}
         assert [file.name for file in sorted((SCENARIOS / "moved-tag").iterdir())] == ["artifacts", "registry.yaml", "scenario.yaml"]
         tags = {name: set(loaded(name).registry["docker.io"]["lmsysorg/sglang"]) for name in ("green", "moved-tag")}
         assert tags["moved-tag"] - tags["green"] == {REBUILT} and world.digest_of(REBUILT) != world.digest_of(NEW)

@@ -246,7 +246,7 @@ class TestWhatPeopleAndMachinesDo:
             assert git(world, "show", "main:log.txt") == "first line"
         assert ("pull_request_target", "synchronize") in told and ("push", None) not in told
 
-    @pytest.mark.parametrize(("pull", "said"), [("newest", "none is open"), ("9", "push to pull request #9, which is not there")])
+    @pytest.mark.parametrize(("pull", "said"), [("newest", "none of the bot's is open"), ("9", "push to pull request #9, which is not there")])
     def test_a_push_to_a_pull_request_that_is_not_there_is_told_in_one_line(self, pull: str, said: str, tmp_path: Path) -> None:
         text = SCENARIO.replace("message: grow", f"message: grow, pull: {pull}")
         with living(tmp_path, text) as world, pytest.raises(Refusal, match=f"at 10:20 ada would .*{said}"):
@@ -259,6 +259,6 @@ class TestWhatPeopleAndMachinesDo:
         )
         with (
             living(tmp_path, text) as world,
-            pytest.raises(Refusal, match="at 10:20 ada would act on a pull request, but none is open"),
+            pytest.raises(Refusal, match="at 10:20 ada would act on a pull request, but none of the bot's is open"),
         ):
             list(world.deliveries())

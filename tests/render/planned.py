@@ -8,7 +8,9 @@ from msgspec.structs import replace
 
 from bot.model.checklines import CarriedLine, CheckLine, CompareLine, HintLine, SiblingLine, TouchLine
 from bot.model.finding import Check
-from bot.model.record import Proposal, Record
+from bot.model.lines import SummaryLine
+from bot.model.outcome import Outcome
+from bot.model.record import Proposal, Record, Summary
 from bot.model.text import Text
 from bot.model.upstream import Doubt
 
@@ -75,6 +77,10 @@ def planned(body: Proposal) -> dict[str, Record]:
         "the body with a question": replace(body, checks=(BARE, MENDED), questions=(BARE, replace(MENDED, repair=None))),
         "the body with a question that holds the smoke": replace(body, checks=(ASKED,), questions=(ASKED,), smoke_waits=True),
         "the body of a bump that nothing speaks against": replace(body, checks=HOLDING),
+        "a wake that files stopped": Summary(mode="act", lines=(
+            SummaryLine(bump="r-1", steps=1, done={"remember": 1}, withheld={}, ended=Outcome.INCOMPATIBLE, trouble="not said twice",
+                        found=(MOVED, replace(ASKED, state="stop", release=Text(en="gb300-nv has a runner", zh="gb300-nv 有了 runner")))),
+            SummaryLine(bump="r-2", steps=0, done={}, withheld={}))),
         "the body with more notes than it has room for": replace(body, checks=NOTED, unshown=5),
         **{f"the body of a comparison that is {doubt}": replace(body, comparisons=(
             replace(COMPARED, touching=(), more=0, doubts=(doubt,), merge_base=None if doubt == "gone" else COMPARED.merge_base),))

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from bot.model.lines import Cell, Regression, Table
 from bot.model.text import Text
-from bot.render.safe import cell, code, link, name, plain
+from bot.render.safe import cell, code, link, name, plain, seen
 from tests.render.catalogue import CATALOGUE, TEMPLATES, renderer
 from tests.render.markdown import PARSER, blocks, inline, tables
 
@@ -120,6 +120,25 @@ class TestOneValue:
         text = f"| {' | '.join('h' for _ in row)} |\n| {' | '.join('---' for _ in row)} |\n| {' | '.join(row)} |"
         (table,) = tables(text)
         assert [len(line) for line in table] == [len(values)] * 2
+
+    @given(ANYTHING)
+    def test_what_a_check_saw_is_one_code_span_without_what_others_may_slip_in(self, value: str) -> None:
+        shown = seen(value)
+        assert not set(shown) & set("`|\\\n") and len(shown) <= 300
+        assert all(len(run) <= 120 for run in re.findall(r"[A-Za-z0-9_.:/+-]+", shown))
+        (span, *more) = PARSER.parse(f"x {code(shown)}")[1].children[1:] or [None]
+        assert span is None or (span.type, more) == ("code_inline", [])
+
+    def test_what_a_check_saw_keeps_our_words_and_cuts_long_runs(self) -> None:
+        assert seen("--tp -> --tp-size at a/b.py:3, 2 of 4") == "--tp -> --tp-size at a/b.py:3, 2 of 4"
+        assert seen("x" * 121) == "x" * 119 + "…" and seen("x" * 120) == "x" * 120
+        assert seen("镜像 a") == "… a"
+        assert len(seen("word " * 200)) == 300
+
+    def test_a_phrase_that_must_not_be_posted_is_not_repeated_from_a_check_either(self) -> None:
+        line = replace(CATALOGUE["the body with a question"].questions[0], evidence="/reuse-sweep-run", where="w")
+        text = renderer().half(replace(CATALOGUE["the body with a question"], questions=(line,), checks=(line,)), "en")
+        assert "/reuse-sweep-run" not in text and text.count("not repeated here") == 2
 
     def test_a_cell_shows_the_pipe_it_was_given(self) -> None:
         (table,) = tables(f"| a |\n| --- |\n| {cell(code('x|y'))} |")

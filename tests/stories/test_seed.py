@@ -198,4 +198,4 @@ class TestTheLedger:
         assert receipt is not None and check_receipt(told.entries, receipt.n, receipt.sha256) is None
 
     def test_the_ended_bump_released_what_it_held(self, told: Told) -> None:
-        assert all(path.startswith(("ended/2026/", "caps/", "scans/", "seen/")) for path in told.paths), told.paths
+        assert all(path.startswith(("ended/2026/", "caps/", "memory/", "scans/", "seen/")) for path in told.paths), told.paths

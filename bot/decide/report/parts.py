@@ -8,7 +8,6 @@ from math import fsum
 from msgspec.structs import replace
 
 from bot.baseline import medians
-from bot.decide.findings import outcome_of
 from bot.decide.people import needs_approval, smoke_held
 from bot.decide.phase import Prevented, SmokeDue, SweepDue, phase_of
 from bot.decide.progress import named
@@ -42,8 +41,8 @@ def state(bump: Bump, ended: Ended | None) -> State:
     phase = phase_of(bump)
     asked = (isinstance(phase, SweepDue) and needs_approval(bump)) or (isinstance(phase, SmokeDue) and smoke_held(bump))
     waits: Mover = "maintainer" if asked else "bot"
-    outcome = ended.outcome if ended else outcome_of(phase.found) if isinstance(phase, Prevented) else None
-    mover: Mover = waits if outcome is None else ENDINGS[outcome].next
+    prevented = phase.found[0].who if isinstance(phase, Prevented) else waits
+    mover: Mover = prevented if ended is None else ENDINGS[ended.outcome].next
     limits = bump.subject.limits
     return State(
         phase=ended.outcome.value if ended else PHASE_WORDS[type(phase).__name__],

@@ -13,7 +13,7 @@ from bot.model.image import Candidate
 from bot.model.upstream import Comparison, Touch
 
 # A body is read by people: of what is only told, so many lines; `bumpbot plan` has them all.
-TOUCHING = 12
+TOUCHING, WORDS = 12, 6
 NOTES = 6
 SIBLINGS = 8
 _ORDER: dict[State, int] = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3, "unknown": 4, "holds": 5}
@@ -21,10 +21,11 @@ _ORDER: dict[State, int] = {"stop": 0, "ask": 1, "repair-first": 2, "note": 3, "
 
 def compared(comparison: Comparison) -> CompareLine:
     """A comparison without what others wrote: of the commits that touch what the recipe uses, the first."""
+    shown = touches(comparison.touching[:TOUCHING], comparison.url)
     return CompareLine(
         repository=comparison.repository, base=comparison.base, head=comparison.head, merge_base=comparison.merge_base,
         ahead=comparison.ahead, behind=comparison.behind, url=comparison.url, doubts=comparison.doubts,
-        touching=touches(comparison.touching[:TOUCHING], comparison.url), more=max(0, len(comparison.touching) - TOUCHING),
+        touching=shown, more=max(comparison.concerning, len(comparison.touching)) - len(shown),
     )
 
 
@@ -34,7 +35,7 @@ def touches(found: Iterable[Touch], url: str) -> tuple[TouchLine, ...]:
     place = url.partition("/compare/")[0] if "/compare/" in url else ""
     return tuple(
         TouchLine(sha=one.commit.sha, url=f"{place}/commit/{one.commit.sha}" if place else "", date=one.commit.date[:10],
-                  pull=one.commit.pull, words=one.words)
+                  pull=one.commit.pull, words=one.words[:WORDS])
         for one in found)
 
 
@@ -46,19 +47,19 @@ def check_lines(bump: Bump) -> tuple[CheckLine, ...]:
 
 def stop_lines(bump: Bump) -> tuple[CheckLine, ...]:
     """What forbids the bump."""
-    return _found(stops(bump))
+    return found_lines(stops(bump))
 
 
 def question_lines(bump: Bump) -> tuple[CheckLine, ...]:
     """What waits for a person's word, as long as nobody gave it and nothing forbids the bump anyway. What the bot mends by itself
     is no question."""
     own, settled = {one.repair for one in repairs(bump)}, asked_for_sweep(bump) or bump.memory.ended is not None
-    return () if stops(bump) or settled else _found(one for one in questions(bump) if one.repair is None or one.repair not in own)
+    return () if stops(bump) or settled else found_lines(one for one in questions(bump) if not one.repair or one.repair not in own)
 
 
 def repair_lines(bump: Bump) -> tuple[CheckLine, ...]:
     """What the bot mends by itself before the first smoke."""
-    return () if stops(bump) else _found(repairs(bump))
+    return () if stops(bump) else found_lines(repairs(bump))
 
 
 def shown(lines: Sequence[CheckLine]) -> tuple[tuple[CheckLine, ...], int]:
@@ -89,15 +90,16 @@ def carried_lines(plan: Plan) -> tuple[CarriedLine, ...]:
     return tuple(sorted(lines, key=lambda line: (line.holds is not True, line.at)))
 
 
+def found_lines(findings: Iterable[PlanFinding]) -> tuple[CheckLine, ...]:
+    """Findings as lines, in their own order."""
+    return tuple(
+        CheckLine(check=one.check, state=one.action, class_=one.class_, what=one.what, evidence=one.evidence, where=one.where,
+                  next=one.next, who=one.who, repair=one.repair, release=one.release.says if one.release else None)
+        for one in findings)
+
+
 def _lines(checked: Checked) -> tuple[CheckLine, ...]:
-    found = _found(checked.findings)
+    found = found_lines(checked.findings)
     if checked.unknown is not None:
         return (*found, CheckLine(check=checked.check, state="unknown", what=checked.unknown))
     return found or (CheckLine(check=checked.check, state="holds", what=checked.about),)
-
-
-def _found(findings: Iterable[PlanFinding]) -> tuple[CheckLine, ...]:
-    return tuple(
-        CheckLine(check=one.check, state=one.action, class_=one.class_, what=one.what, evidence=one.evidence, where=one.where,
-                  next=one.next, who=one.who, repair=one.repair)
-        for one in findings)

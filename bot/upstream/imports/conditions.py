@@ -1,6 +1,6 @@
 """Conditions around an import: kept as small lists by the survey, judged later, when it is known what runs and where.
 
-    ["typing"]  ["main"]  ["true"]  ["false"]  ["?"]  ["flag", name]  ["spec", module]  ["system", name]
+    ["typing"]  ["main"]  ["true"]  ["false"]  ["version"]  ["?"]  ["flag", name]  ["spec", module]  ["system", name]
     ["is", name, value]  ["not", c]  ["and", c...]  ["or", c...]
 
 A judgement is True, False or None: what only running the program would show is not known.
@@ -48,6 +48,8 @@ def read(node: ast.expr, depth: int = 0) -> Condition:
 
 def _compared(node: ast.Compare, depth: int) -> Condition:
     left, operator, right = node.left, node.ops[0], node.comparators[0]
+    if any("version" in _word(part) for side in (left, right) for part in ast.walk(side)):
+        return ["version"]
     equal, different = isinstance(operator, (ast.Eq, ast.Is)), isinstance(operator, (ast.NotEq, ast.IsNot))
     if not equal and not different:
         return UNKNOWN
@@ -118,6 +120,18 @@ def judge(condition: Condition, world: World, flags: Mapping[str, Condition], de
         return world.has(rest[0])
     return {"typing": world.typing, "main": world.main, "true": True, "false": False}.get(
         kind, rest[0].startswith(_SYSTEM) if kind == "system" else None)
+
+
+def hedges(condition: Condition) -> bool:
+    """Whether it asks what the provider is: its version, or whether something is there."""
+    if condition[0] == "flag":
+        word = condition[1].rpartition(".")[2].lower()
+        return any(part in word for part in ("has_", "_has", "avail", "version", "support", "installed"))
+    return condition[0] in ("version", "spec") or any(isinstance(one, list) and hedges(one) for one in condition[1:])
+
+
+def _word(node: ast.AST) -> str:
+    return str(getattr(node, "id", None) or getattr(node, "attr", None) or "").lower()
 
 
 def settings(condition: Condition) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from bot.upstream.imports import conditions
 from bot.upstream.imports.naming import Names
 from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Handler, Module, Statement, Try
 
-VERSION = 1
+VERSION = 2
 MAX_BYTES = 4_000_000
 _ANY = {"ImportError", "Exception", "BaseException"}
 _MODULE = {"ModuleNotFoundError"}
@@ -98,7 +98,7 @@ class _Reader:
         if name.rpartition(".")[2] not in ("import_module", "__import__") or not isinstance(asked, str):
             return
         if len(call.args) == 1 and asked and not asked.startswith(".") and asked.replace(".", "_").isidentifier():
-            self.statements.append(Statement(asked, 0, None, "", node.lineno, lazy, frames))
+            self.statements.append(Statement(asked, 0, None, "", node.lineno, lazy, frames, True))
 
     def _try(self, node: ast.Try | ast.TryStar, frames: tuple[Frame, ...], lazy: bool, depth: int) -> None:
         at = len(self.tries)

@@ -39,7 +39,7 @@ class Try(Struct, frozen=True, array_like=True):
 
 class Statement(Struct, frozen=True, array_like=True):
     """An import. `names` None: `import module as bound`; else pairs of a name and what it is bound to here. `level` counts the
-    leading dots."""
+    leading dots; `call`: it is none, but `importlib.import_module("module")`."""
 
     module: str
     level: int
@@ -48,6 +48,7 @@ class Statement(Struct, frozen=True, array_like=True):
     line: int
     lazy: bool
     frames: tuple[Frame, ...] = ()
+    call: bool = False
 
 
 class Lazy(Struct, frozen=True, array_like=True):

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.upstream.imports.conditions import World, judge, settings
+from bot.upstream.imports.conditions import World, hedges, judge, settings
 from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Module, Statement, Try
 
 Failure = Literal["module", "name"]
@@ -38,12 +38,15 @@ class Standings:
         self._bodies: dict[int, Failure | Literal["", "unsure"]] = {}
 
     def __iter__(self) -> Iterator[tuple[Statement, Standing]]:
-        return ((statement, self.of(statement, statement.frames)) for statement in self._read.statements)
+        for statement in self._read.statements:
+            standing = self.of(statement.frames, statement.lazy)
+            yield statement, replace(standing, runs=standing.runs and not statement.lazy)
 
-    def of(self, statement: Statement, frames: tuple[Frame, ...]) -> Standing:
-        """How it stands within the innermost of its frames that are given."""
+    def of(self, frames: tuple[Frame, ...], called: bool) -> Standing:
+        """How what stands within these frames stands, once they are come to. `called`: by a call, which has its own reasons for
+        most conditions; those that ask what the provider is are guards there too."""
         guards: frozenset[Failure] = NONE
-        runs, typing, never = not statement.lazy, False, False
+        runs, typing, never = True, False, False
         for frame in frames:
             if frame.kind == "if":
                 told = self._judged(frame)
@@ -51,7 +54,7 @@ class Standings:
                     runs = False
                     typing |= self._judged(frame, typing=True) is not False
                     never |= not typing and self._judged(frame, main=True) is False
-                elif told is None and not statement.lazy:
+                elif told is None and (not called or hedges(frame.test)):
                     guards = BOTH
             elif frame.kind == "with":
                 guards |= _caught(frame.catches)
@@ -94,9 +97,9 @@ class Standings:
                           if frame.kind == "try" and (frame.at, frame.part) == (at, BODY)), None)
             if place is None:
                 continue
-            inner = self.of(statement, statement.frames[place + 1:])
+            inner = self.of(statement.frames[place + 1:], False)
             lacking = self._lacks(statement)
-            if statement.lazy or inner.never or inner.typing or not inner.runs:
+            if not inner.runs:
                 continue
             if lacking in BOTH and lacking not in inner.guards:
                 return lacking  # type: ignore[return-value]

@@ -1,0 +1,92 @@
+"""The facts that the checks before a GPU look at, gathered once, and what the checks say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+from bot.images import reference
+from bot.images.policy import Policy
+from bot.layout import Layout
+from bot.model.finding import Checked
+from bot.model.image import Candidate, Resolved
+from bot.model.memory import Lesson
+from bot.model.preflight import Facts
+from bot.model.recipe import Point, Recipe
+from bot.model.result import Baseline
+from bot.model.upstream import CarriedHeld, Comparison, Contained, Sibling
+from bot.model.uses import Uses
+from bot.plan import memory, reading, upstream, world
+from bot.plan.sources import Sources
+from bot.plan.trees import Trees
+from bot.preflight import preflight
+from bot.recipe import siblings
+from bot.recipe.read import outline
+from bot.recipe.shelf import Shelf
+from bot.recipe.uses import engine_name, uses
+from bot.upstream import changes as named
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """What is known of upstream before a candidate is judged: the comparisons order it, and what it holds may refuse it."""
+
+    uses: Uses
+    lessons: tuple[Lesson, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    contained: tuple[Contained, ...] = ()
+
+
+class Made(Struct, frozen=True, kw_only=True):
+    """The checks of a plan, and what was found beside them."""
+
+    checks: tuple[Checked, ...]
+    carried: tuple[CarriedHeld, ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+    pins: dict[str, str] = {}
+
+
+def trees_of(sources: Sources, layout: Layout, lead: Recipe, new: Resolved) -> Trees:
+    """The reader of the engine's sources."""
+    return Trees(sources, layout, engine_name(layout, lead, sources.engines), new)
+
+
+def known(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, family: Sequence[Recipe], rules: Policy,
+          old: Resolved, new: Resolved) -> Known:
+    """What the family uses, what was learnt, what lies between the images, and which of the wanted changes the new one holds."""
+    used = uses(tree, layout, family, sources.engines, trees.elsewhere)
+    lessons = memory.lessons(sources, family)
+    changes = (*named.wanted(rules.must_have, rules.must_not_have, trees.repository, "policy"),
+               *memory.changes(lessons, trees.repository or ""))
+    return Known(uses=used, lessons=lessons, comparisons=upstream.comparisons(sources, trees, old, new, used),
+                 contained=upstream.contained(sources, trees, new, used, changes) if changes else ())
+
+
+def made(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, known: Known, family: Sequence[Recipe],
+         candidate: Candidate, smoke: Sequence[Point], baseline: Baseline | None, missing: str | None) -> Made:
+    """Every check of the plan, with all that can be asked here; what cannot is unknown there, with the reason."""
+    files, unread = reading.gathered(sources, trees, candidate.old, candidate.new, known.uses, family[0].hardware)
+    others, untold = world.gather(sources, layout, tree, family, candidate)
+    beside = _siblings(sources, layout, tree, family, candidate)
+    said: Mapping[str, Any] = {**files, **others}
+    facts = Facts(
+        now=sources.now or NEVER, family=tuple(family), candidate=candidate, uses=known.uses, smoke=tuple(smoke),
+        baseline=baseline, missing_baseline=missing, comparisons=known.comparisons, contained=known.contained,
+        siblings=beside, lessons=known.lessons, unknown={**unread, **untold}, **said,
+    )
+    return Made(checks=preflight(facts, tuple(layout.preflight.off)), carried=facts.carried, siblings=beside,
+                pins=memory.pinned(known.uses))
+
+
+def _siblings(sources: Sources, layout: Layout, tree: Shelf, family: Sequence[Recipe], candidate: Candidate) -> tuple[Sibling, ...]:
+    """Who in this repository runs the candidate already, with which coupled parts."""
+    image = reference.with_digest(candidate.new.reference, candidate.new.digest)
+
+    def pins(key: str) -> tuple[str, ...]:
+        return tuple(pin.text for pin in uses(tree, layout, (outline(tree, layout, key),), sources.engines).pins)
+
+    return siblings.siblings(tree, layout, [recipe.key for recipe in family], image, pins=pins)

@@ -1,0 +1,81 @@
+"""What upstream's history says of a candidate: what lies between the images, and which changes it holds. Nothing is judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.errors import BumpbotError
+from bot.images import built
+from bot.images.tags import fields, unlike
+from bot.model.image import Resolved
+from bot.model.upstream import Change, Comparison, Contained
+from bot.model.uses import Pin, Uses
+from bot.plan.sources import Sources
+from bot.plan.trees import Trees
+from bot.ports import History
+from bot.upstream import compare, contains
+
+MOST = 400
+"""So many tags are looked at: a registry has thousands, and what is far older than the candidate is no answer."""
+_EITHER = frozenset({"channel"})
+
+
+def comparisons(sources: Sources, trees: Trees, old: Resolved, new: Resolved, uses: Uses) -> tuple[Comparison, ...]:
+    """Each image's commit against the engine's main line, then one against the other; none where the source is not known."""
+    if trees.repository is None:
+        return ()
+    return compare.compared(sources.commits, trees.history, trees.repository, trees.commit(old), trees.commit(new), uses,
+                            trees.engine)
+
+
+def contained(sources: Sources, trees: Trees, new: Resolved, uses: Uses, changes: Sequence[Change]) -> tuple[Contained, ...]:
+    """How the changes that somebody names stand to the candidate, to what else is published, and to the coupled parts. What is
+    published is only asked for where a change is named."""
+    asked = []
+    own = [change for change in changes if trees.repository and change.repository.lower() == trees.repository.lower()]
+    if own and trees.repository:
+        asked.append(contains.Published(of=new.reference.name, repository=trees.repository, choices=_published(sources, trees, new),
+                                        candidate=(new.reference.tag or new.digest, trees.commit(new))))
+    asked += [one for pin in uses.pins if (one := _pinned(trees, pin, changes)) is not None]
+    return contains.contained(trees.history_of, changes, asked)
+
+
+def _pinned(trees: Trees, pin: Pin, changes: Sequence[Change]) -> contains.Published | None:
+    """A coupled part whose own repository a change is named of, with its published versions by their tags."""
+    repository = pin.source.removeprefix("https://github.com/").removesuffix(".git").strip("/")
+    if not repository or repository.lower() not in {change.repository.lower() for change in changes}:
+        return None
+    tags = _tags(trees.history_of(pin.source))
+    listed = tuple((version, tags.get(f"v{version}", tags.get(version))) for version in trees.versions(pin.package))
+    known = pin.commit or (tags.get(f"v{pin.version}", tags.get(pin.version)) if pin.version else None)
+    return contains.Published(of=pin.name, repository=repository, candidate=(pin.text, known), choices=listed)
+
+
+def _published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contains.Named, ...]:
+    """The tags for the same platform with the commit that each was built from, the newest commit first; releases and nightlies
+    alike, for either may hold what is wanted. None where the registry does not answer."""
+    try:
+        tags = sources.registry.tags(image.reference)
+    except BumpbotError as error:
+        sources.say(f"{image.reference.name}: which tags there are is not known: {error}")
+        return ()
+    mine = fields(image.reference.tag or "latest", sources.schemes)
+    told = [one for tag in tags if unlike(one := fields(tag, sources.schemes), mine, _EITHER) is None]
+    told.sort(key=lambda one: (str(one.fields.get("date", "")), str(one.fields.get("version", ""))), reverse=True)
+    named = built.built([one.tag for one in told[:MOST]], sources.schemes, _tags(trees.history))
+    dated = [(date, name, commit) for name, commit in named if commit and (date := _date(trees.history, commit))]
+    return tuple((name, commit) for _, name, commit in sorted(dated, reverse=True))
+
+
+def _tags(history: History | None) -> Mapping[str, str]:
+    try:
+        return history.tags() if history is not None else {}
+    except BumpbotError:
+        return {}
+
+
+def _date(history: History | None, commit: str) -> str | None:
+    try:
+        return history.commit(commit).date if history is not None else None
+    except BumpbotError:
+        return None
