@@ -17,7 +17,7 @@ from bot.upstream.options.settings import read
 MATTERS = re.compile(r"mem(ory)?[-_.]|[-_.]mem|graph|hip|backend|max[-_]running|max[-_]num|chunked|kv[-_]cache|eager|cudagraph|"
                      r"compil|offload|swa|prefix[-_]caching|overlap|async[-_]scheduling")
 MEMORY = re.compile(r"mem(ory)?[-_.]|[-_.]mem|graph|max[-_]running|max[-_]num|chunked|kv[-_]cache|eager|cudagraph|prefill")
-_DULL = re.compile(r"port|host|path|log|url|name|seed|watchdog|timeout|api|ssl|metrics|trace|help|parser")
+_DULL = re.compile(r"layout|port|host|path|log|url|name|seed|watchdog|timeout|api|ssl|metrics|trace|help|parser")
 
 
 def options(used: Sequence[Used], engine: Engine, old: Surveyed | None, new: Surveyed) -> Iterator[OptionChanged]:
