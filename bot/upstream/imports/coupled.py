@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
+from packaging.version import InvalidVersion, Version
 
 from bot.errors import BadInput
 from bot.model.upstream import ImportsChecked, MissingImport
@@ -65,6 +66,28 @@ def fits(versions: Sequence[str], tree_of: Callable[[str], Tree | None], check: 
         if told and not told.unread_start and not any(row.stops for row in told.missing):
             return version
     return None
+
+
+def newer(versions: Sequence[str], than: str) -> list[str]:
+    """Those published versions that come after one, in their order; releases alone where there are any, since a build of one day
+    is nothing to pin for long."""
+    told = _version(than)
+    after = [word for word in versions if told and (one := _version(word)) and one > told]
+    return [word for word in after if (one := _version(word)) and not one.is_prerelease] or after
+
+
+def lacking(told: ImportsChecked) -> bool:
+    """Whether it lacks what the old engine did not, in a way that nothing catches."""
+    known = {(row.module, row.name) for row in told.before or ()}
+    return bool(told.unread_start) or any(not row.guarded and not row.typing and (row.module, row.name) not in known
+                                          for row in told.missing)
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None
 
 
 def _kernel(engine: Engine, kernel: Engine, tree: Tree, survey: Survey, wheel: Callable[[str, str], Tree | None],
