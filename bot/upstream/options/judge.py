@@ -20,8 +20,8 @@ from bot.upstream.options.settings import Said, Settings, holder, inner
 _COMPARES: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "in": lambda one, other: one in other, "not in": lambda one, other: one not in other,
-    "is": lambda one, other: one is other or (one == other and other in (True, False) and isinstance(one, bool)),
-    "is not": lambda one, other: not (one is other or (one == other and other in (True, False) and isinstance(one, bool))),
+    "is": lambda one, other: type(one) is type(other) and one == other,
+    "is not": lambda one, other: type(one) is not type(other) or one != other,
 }
 _MATH: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "%": operator.mod,
                                                "//": operator.floordiv}
@@ -34,14 +34,14 @@ class Unknown(Exception):
 
 
 class Scope(Struct, kw_only=True):
-    """What names mean in a function: `self` and parameters by class; `changed` are attributes that something may have set before."""
+    """What names mean in a function: `self` and parameters, by the class of what they hold."""
 
     names: dict[str, str] = field(default_factory=dict)
 
 
 class Judge:
-    """One start's settings against one tree. `seen` are the settings of the recipe that the last verdict looked at, `default` whether
-    it rests on a default too."""
+    """One start's settings against one tree. `seen` are the recipe's settings that the last verdict looked at, `default` whether it
+    rests on a default too, `changed` whether something may have set an attribute of a class before it is looked at."""
 
     def __init__(self, survey: Surveyed, settings: Settings, *, vendor: str = "", models: Mapping[str, str] | None = None) -> None:
         self.survey, self.settings, self.vendor, self.models = survey, settings, vendor, models or {}
@@ -131,6 +131,8 @@ class Judge:
             inside = self.value(given[0], scope)
             if isinstance(inside, (str, list, dict)):
                 return len(inside)
+        if name == "get_args" and len(given) == 1 and given[0][0] == "attr" and given[0][-1] in self.survey.constants:
+            return self.survey.constants[given[0][-1]]
         if name in ("bool", "int") and len(given) == 1:
             return {"bool": bool, "int": int}[name](self.value(given[0], scope))
         raise Unknown
@@ -160,6 +162,8 @@ class Judge:
     def _attribute(self, chain: Sequence[str], scope: Scope) -> Any:
         root, *rest = chain
         if not rest:
+            if root in self.survey.constants:
+                return self.survey.constants[root]
             raise Unknown
         cls = scope.names.get(root)
         if cls is None:
@@ -179,13 +183,10 @@ class Judge:
 
     def _class_of(self, cls: str, name: str) -> str:
         """The class that an attribute holds: `target_parallel_config` a ParallelConfig."""
-        flat = name.replace("_", "").lower()
-        found = [known for known in self.survey.classes if known.endswith("Config") and flat.endswith(known.lower())]
-        if not found:
+        found = class_of(self.survey, name)
+        if found is None:
             raise Unknown
-        if "draft" in name and cls == "SpeculativeConfig":
-            raise Unknown  # the draft's own, which the target's settings say nothing of
-        return max(found, key=len)
+        return found
 
     def _setting(self, cls: str, name: str) -> Any:
         """What the recipe, or else the engine, gives an attribute of a class."""
@@ -194,15 +195,17 @@ class Judge:
         told = inner(self.settings, cls)
         if told is not None:
             return self._inside(cls, name, told)
-        if cls != ARGUMENTS and (held := holder(self.settings, cls)) is None and self._made_of_json(cls):
+        if cls != ARGUMENTS and holder(self.settings, cls) is None and self._made_of_json(cls):
             raise Unknown
         dest = self._dest(cls, name)
         if dest is None or dest in self.settings.vague:
             raise Unknown
+        if cls != ARGUMENTS and self.changed(ARGUMENTS, dest):
+            raise Unknown
         said = self.settings.given.get(dest)
         if said is not None:
             return self._take(said)
-        option = next((one for one in self.survey.options.values() if one.dest == dest), None)
+        option = self.survey.index.dests.get(dest)
         if option is None or option.default is None:
             raise Unknown
         self.default = True
@@ -222,19 +225,29 @@ class Judge:
         return default["is"]
 
     def _made_of_json(self, cls: str) -> bool:
-        return any(one.dest.replace("_", "") == cls.lower() for one in self.survey.options.values())
+        return cls.lower() in self.survey.index.flat
 
     def _dest(self, cls: str, name: str) -> str | None:
-        """The option behind an attribute: of the arguments by its destination, of a configuration by the field that it is made of."""
+        """The option behind an attribute: of the arguments by its destination, of a configuration by the field."""
         if cls == ARGUMENTS:
-            return name if any(one.dest == name for one in self.survey.options.values()) else None
-        owned = {one.dest for one in self.survey.options.values() if one.owner == (cls, name)}
-        return owned.pop() if len(owned) == 1 else None
+            return name if name in self.survey.index.dests else None
+        owned = self.survey.index.owned.get((cls, name), set())
+        return next(iter(owned)) if len(owned) == 1 else None
 
     def _take(self, said: Said) -> Any:
         if said.used is not None:
             self.seen.append(said.used)
         return said.value
+
+
+def class_of(survey: Surveyed, name: str) -> str | None:
+    """The class that an attribute of such a name holds. A draft's own configuration is none of those that the options set."""
+    known = survey.index.named
+    if name not in known:
+        flat = name.replace("_", "").lower()
+        found = [one for one in survey.classes if one.endswith("Config") and flat.endswith(one.lower())]
+        known[name] = max(found, key=len) if found and "draft" not in name else None
+    return known[name]
 
 
 ARGUMENTS = "*"
