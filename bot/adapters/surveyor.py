@@ -17,7 +17,6 @@ from typing import Any
 
 import msgspec
 
-import bot
 from bot.adapters import child
 from bot.adapters.store import Store
 from bot.errors import BadInput
@@ -150,7 +149,7 @@ class _Child:
     """One process. It inherits nothing but where its modules lie."""
 
     def __init__(self, wall_s: float) -> None:
-        home = str(Path(bot.__file__).resolve().parents[1])
+        home = str(Path(__file__).resolve().parents[2])
         argv = [sys.executable, "-I", "-B", "-c", _CODE, json.dumps([home, *sys.path])]
         # Where Python itself is a shared library, the loader must still find it.
         env = {name: value for name in ("LD_LIBRARY_PATH",) if (value := os.environ.get(name))}

@@ -72,7 +72,7 @@ def scan(
         metavar="RECIPE", help="only these; each tag that loses is told too")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Each recipe's present image, what may take its place, and why.
+    """Each recipe's image, what may replace it, and why.
 
     Files are read, then each registry is asked once a repository and once a tag that would win; nothing is changed. Tags of
     commits are ordered by the engine's history on GitHub (GITHUB_TOKEN raises its limit). With --offline only the files are
@@ -120,7 +120,7 @@ def wake(
     event: Annotated[str | None, typer.Option("--event", metavar="NAME", help="its name; default: GITHUB_EVENT_NAME")] = None,
     payload: Annotated[Path | None, typer.Option("--payload", metavar="FILE", help="default: GITHUB_EVENT_PATH")] = None,
 ) -> None:
-    """One wake: look, decide, claim, act, record, exit.
+    """One wake: look, decide, claim, act, record.
 
     \b
     Environment:
@@ -212,20 +212,16 @@ def image(
 @app.command(name="check-imports")
 def check_imports(
     context: Context,
-    engine: Annotated[list[str], typer.Option(
-        "--engine", metavar="NAME=PATH", help="the engine that is imported (sglang, vllm, ...); may be given again")],
+    engine: Annotated[list[str], typer.Option("--engine", metavar="NAME=PATH", help="what is imported; may be given again")],
     consumer: Annotated[str, typer.Option("--consumer", metavar="PATH", help="what imports it")],
     format: FormatOption = Format.table,
 ) -> None:
-    """What a consumer imports that an engine lacks.
+    """What a consumer imports and an engine lacks.
 
-    Only what is missing is told. PATH is a wheel, a folder (unpacked, or a checkout), REV[:path] of --repo, or FOLDER@REV[:path]
-    of another repository. Sources are read, never run. The start path is the consumer's package for that engine, its __main__,
-    and what these import.
+    PATH: a wheel, a folder (unpacked, or a checkout), REV[:path] of --repo, or FOLDER@REV[:path]. Nothing of them is run.
+    Exit: 1 when what the consumer's start executes lacks one unguarded, or cannot be read.
 
     Example: bumpbot check-imports --engine sglang=sglang-0.5.19.whl --consumer ai_dynamo-1.1.0.whl
-
-    Exit: 1 when an unguarded import on the start path is missing, or something on that path could not be read.
     """
     from bot.cli import check_imports as command
 

@@ -85,6 +85,7 @@ class ImportsChecked(Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     counted: int = 0
     fits: str | None = None  # the newest version or commit of the consumer that misses nothing, where it was looked for
+    kernel: bool = False  # the consumer is the engine, the provider its own kernel wheel
 
 
 class OptionChanged(Struct, frozen=True, kw_only=True):

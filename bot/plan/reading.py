@@ -6,6 +6,7 @@ from typing import Any
 
 from bot.model.image import Resolved
 from bot.model.uses import Uses
+from bot.plan import imported, upstream
 from bot.plan.sources import Sources
 from bot.plan.trees import Trees
 from bot.upstream import patches
@@ -17,4 +18,9 @@ def gathered(sources: Sources, trees: Trees, old: Resolved, new: Resolved, uses:
     found: dict[str, Any] = {}
     if uses.carried and trees.repository:
         found["carried"] = patches.carried(trees.history, uses.carried, trees.commit(new), trees.repository)
-    return found, dict.fromkeys(("imports", "options", "arch"), "not-asked")
+    lacking = dict.fromkeys(("options", "arch"), "not-asked")
+    told, why = imported.checked(sources, trees, old, new, uses, "rocm" if hardware.lower().startswith("mi") else "cuda",
+                                 lambda: upstream.newer(sources, trees, old, new))
+    if told is not None:
+        found["imports"] = told
+    return found, {**lacking, **({"imports": why} if why else {})}

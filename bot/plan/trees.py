@@ -76,6 +76,10 @@ class Trees:
             self._trees[key] = self._of_commit(self.source, self.commit(image)) or self._wheel(self.engine, self.version(image))
         return self._trees[key]
 
+    def at(self, commit: str | None) -> Tree | None:
+        """The engine's files at a commit."""
+        return self._of_commit(self.source, commit)
+
     def consumer(self, pin: Pin) -> tuple[Tree | None, str]:
         """The files of a coupled part as it is pinned, and the folder in which its modules lie there: a wheel has none."""
         known = self.coupled.get(pin.name)

@@ -34,7 +34,7 @@ def contained(sources: Sources, trees: Trees, new: Resolved, uses: Uses, changes
     asked = []
     own = [change for change in changes if trees.repository and change.repository.lower() == trees.repository.lower()]
     if own and trees.repository:
-        asked.append(contains.Published(of=new.reference.name, repository=trees.repository, choices=_published(sources, trees, new),
+        asked.append(contains.Published(of=new.reference.name, repository=trees.repository, choices=published(sources, trees, new),
                                         candidate=(new.reference.tag or new.digest, trees.commit(new))))
     asked += [one for pin in uses.pins if (one := _pinned(trees, pin, changes)) is not None]
     return contains.contained(trees.history_of, changes, asked)
@@ -51,7 +51,7 @@ def _pinned(trees: Trees, pin: Pin, changes: Sequence[Change]) -> contains.Publi
     return contains.Published(of=pin.name, repository=repository, candidate=(pin.text, known), choices=listed)
 
 
-def _published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contains.Named, ...]:
+def published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contains.Named, ...]:
     """The tags for the same platform with the commit that each was built from, the newest commit first; releases and nightlies
     alike, for either may hold what is wanted. None where the registry does not answer."""
     try:
@@ -65,6 +65,13 @@ def _published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contain
     named = built.built([one.tag for one in told[:MOST]], sources.schemes, _tags(trees.history))
     dated = [(date, name, commit) for name, commit in named if commit and (date := _date(trees.history, commit))]
     return tuple((name, commit) for _, name, commit in sorted(dated, reverse=True))
+
+
+def newer(sources: Sources, trees: Trees, old: Resolved, new: Resolved) -> tuple[contains.Named, ...]:
+    """What is published after the present image and up to now, the candidate left out."""
+    since, now = _date(trees.history, trees.commit(old) or ""), sources.now.isoformat() if sources.now else "9999"
+    return tuple((name, commit) for name, commit in published(sources, trees, new) if name != new.reference.tag
+                 and since and commit and (date := _date(trees.history, commit)) and since < date <= now)
 
 
 def _tags(history: History | None) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.preflight import capacity, certify, contains, identity, mergeable, names, overlap, parity, roster, runners, staging
+from bot.preflight import imports as imported
 from bot.preflight.history import history
 
 
@@ -25,6 +26,7 @@ CHECKS: dict[Check, Callable[[Facts], Checked]] = {
     "staging": staging.check,
     "mergeable": mergeable.check,
     "history": _history,
+    "imports": imported.check,
     "contains": contains.check,
     "certify": certify.check,
     "names": names.check,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 _TAIL = re.compile(r"(?:\s*\(#\d{1,9}\))+\s*$")
-_NUMBER = re.compile(r"\(#(\d{1,9})\)")
 _MERGE = re.compile(r"(?:Merge pull request|Auto merge of) #(\d{1,9})\b")
 # `[1/N][Bugfix] `, `(chore) `: what repositories put before a title.
 _TAGS = re.compile(r"^(?:\s*(?:\[[^\]]{0,40}\]|\([^)#]{0,40}\)))+[\s:]*")
@@ -24,9 +23,14 @@ def pulls(title: str) -> tuple[int, ...]:
     """The pull requests by which a commit came where it is, the last first: `Fix it (#12) (#19)` is #19, the cherry-pick of #12."""
     if merge := _MERGE.match(title):
         return (int(merge[1]),)
-    tail = _TAIL.search(title)
-    found = [int(number) for number in _NUMBER.findall(tail[0])][::-1] if tail else []
-    return tuple(found[:1] if _ABOUT.search(title) else found)
+    found, text = list[int](), title.rstrip()
+    while text.endswith(")"):  # by hand: a whole history's titles are read at once
+        text, _, number = text.rpartition("(#")
+        if not 1 < len(number) < 11 or not number[:-1].isdecimal():
+            break
+        found.append(int(number[:-1]))
+        text = text.rstrip()
+    return tuple(found[:1] if len(found) > 1 and _ABOUT.search(title) else found)
 
 
 def bare(title: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -42,12 +43,18 @@ class Graph:
     def __init__(self, commits: Sequence[Commit]) -> None:
         self.order = {one.sha: place for place, one in enumerate(commits)}
         self.commits = list(commits)
+        self._sorted = sorted(self.order)
         self._parents = [tuple(self.order[parent] for parent in one.parents if parent in self.order) for one in commits]
         self._newer = lru_cache(maxsize=256)(self._descendants)
         self._older = lru_cache(maxsize=64)(self._ancestors)
 
     def __contains__(self, sha: str) -> bool:
         return sha in self.order
+
+    def starting(self, text: str) -> list[str]:
+        """The first commits, two at most, whose ids begin so."""
+        at = bisect_left(self._sorted, text)
+        return [sha for sha in self._sorted[at:at + 2] if sha.startswith(text)]
 
     def holds(self, commit: str, head: str) -> bool:
         """Whether one lies behind another, itself included; both are known."""

@@ -20,6 +20,7 @@ _DIFF = ("-r", "--root", "--no-renames", "--no-ext-diff", "--no-textconv")
 _PATCH = ("--patch", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--diff-algorithm=myers")
 # Looked into for a patch that somebody applied under another name.
 _SEARCHED = 400
+_ID = re.compile(r"[0-9a-f]{7,40}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -139,8 +140,11 @@ class CloneHistory:
         return made
 
     def _found(self, name: str) -> str:
+        """Hundreds of tags are asked about: what is on a branch costs no process of git. A short id that several of those commits
+        have, and a tag that looks like one, are git's to tell."""
         if name not in self._names:
-            self._names[name] = self.clone.find(check_name(name))
+            near = self.graph.starting(check_name(name)) if _ID.fullmatch(name) else []
+            self._names[name] = near[0] if len(near) == 1 else self.clone.find(name)
         return self._names[name]
 
     def _between(self, base: str, head: str) -> list[Commit]:

@@ -20,19 +20,20 @@ KERNELS_RUN_ON = "cuda"
 
 def checked(engine: Engine, provider: Tree, consumer: Tree, survey: Survey, *, known: Mapping[str, Engine],
             names: tuple[str, str], pin: Pin | None = None, extra: Sequence[str] = (), platform: str | None = None,
-            say: Callable[[str], None] = lambda line: None) -> ImportsChecked:
+            at: tuple[str, str] | None = None, say: Callable[[str], None] = lambda line: None) -> ImportsChecked:
     """Every import of the consumer that the engine does not answer. `known` are all engines, for where their checkouts keep
-    modules; `extra` are modules that options of a recipe make the consumer run. BadInput where one of the two is not in its
-    tree."""
+    modules; `extra` are modules that options of a recipe make the consumer run; `at` is the consumer's package and where a
+    checkout keeps it, where that is known. BadInput where one of the two is not in its tree."""
     offered = provided(engine, provider, names[1])
     called = names_of(engine)
     places = [(one.module, one.folder) for one in known.values()]
-    found = consumer_of(consumer, called, but=[engine.module], known=places)
+    found = consumer_of(consumer, called, but=[engine.module], known=places, at=at)
     if not any(True for _ in found.sources()):
         raise BadInput("no Python module in it", "name the consumer's wheel, or the folder of its modules", file=names[0])
     entries = start.entries(found, called, extra)
     if not entries:
-        entries = start.own(found, scripts(consumer, consumer.paths()))
+        commands = [module for one in known.values() if one.module in found.tops for module in starts(one)]
+        entries = start.own(found, [*commands, *scripts(consumer, consumer.paths())])
         say(f"{names[0]} has no package for {engine.module}: its own modules and scripts count as its start")
     kernel = any(engine.module in one.kernels for one in known.values())
     return check(found, offered, survey, entries, names=names, pin=pin,
@@ -52,3 +53,9 @@ def provided(engine: Engine, tree: Tree, name: str) -> Modules:
 def names_of(engine: Engine) -> tuple[str, ...]:
     """The names under which others keep their part for an engine."""
     return tuple(dict.fromkeys((engine.module, *engine.called)))
+
+
+def starts(engine: Engine) -> tuple[str, ...]:
+    """The modules that an engine's own commands run (`python3 -m sglang.launch_server`)."""
+    words = [command.split() for command in engine.commands]
+    return tuple(line[line.index("-m") + 1] for line in words if "-m" in line[:-1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 from collections.abc import Sequence
 
 from bot.model.upstream import ImportsChecked, MissingImport
@@ -84,10 +83,14 @@ class _Rows:
             self.unknown.add(f"{source}.{name}" if name else source)
 
 
-def consumer_of(tree: Tree, called: Sequence[str], *, but: Sequence[str] = (), known: Sequence[tuple[str, str]] = ()) -> Modules:
+def consumer_of(tree: Tree, called: Sequence[str], *, but: Sequence[str] = (), known: Sequence[tuple[str, str]] = (),
+                at: tuple[str, str] | None = None) -> Modules:
     """The modules of a consumer in its tree: those of the package that has a part for an engine of these names, else all that
     are not `but` (the engine itself, in a folder that holds both). `known` are packages and where a checkout keeps them."""
     paths = list(tree.paths())
+    placed = packages.of(tree, *at, paths) if at else None
+    if placed:
+        return placed
     for top, folder in known:
         found = packages.of(tree, top, folder, paths)
         if found and top not in but and any(found.get(f"{top}.{name}") for name in called):
@@ -100,16 +103,15 @@ def consumer_of(tree: Tree, called: Sequence[str], *, but: Sequence[str] = (), k
 
 def scripts(tree: Tree, paths: Sequence[str]) -> list[str]:
     """The modules that a package's entry points name, those of test runners left out."""
-    found = []
+    found: list[str] = []
     for path in paths:
         if path.endswith(".dist-info/entry_points.txt"):
-            parser = configparser.RawConfigParser(delimiters=("=",), strict=False)
-            try:
-                parser.read_string((tree.read(path) or b"").decode("utf-8", "replace"))
-            except configparser.Error:
-                continue
-            found += [value.partition(":")[0].strip() for section in parser.sections() if section != "pytest11"
-                      for _, value in parser.items(section)]
+            group = ""
+            for line in (tree.read(path) or b"").decode("utf-8", "replace").splitlines():
+                if line.startswith("["):
+                    group = line.strip("[] ")
+                elif "=" in line and group != "pytest11":
+                    found.append(line.partition("=")[2].partition(":")[0].strip())
     return found
 
 

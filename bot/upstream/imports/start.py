@@ -116,7 +116,8 @@ class Start:
 def entries(modules: Modules, called: Sequence[str], extra: Sequence[str] = ()) -> list[Entry]:
     """Where the consumer starts for an engine of these names: its package for that engine, and that one's `__main__`; `extra` are
     modules that options make it run. Empty where it has no such package: the nearest below its own counts."""
-    found = [name for name, _ in modules if name.rpartition(".")[2] in called and name.count(".") >= 1]
+    found = [name for name, one in modules if name.rpartition(".")[2] in called and name.count(".") >= 1
+             and (one.kind == "source" or modules.get(f"{name}.{_MAIN}"))]
     near = min((name.count(".") for name in found), default=0)
     starts = [name for name in found if name.count(".") == near and not _aside(name)]
     made = [Entry(name) for name in sorted(starts)]
@@ -132,7 +133,7 @@ def own(modules: Modules, scripts: Sequence[str]) -> list[Entry]:
     """Where a consumer starts that has no package for the engine: its own top-level packages and the modules of its scripts."""
     made = [Entry(top) for top in sorted(modules.tops) if modules.get(top)]
     made += [Entry(f"{top}.{_MAIN}", main=True) for top in sorted(modules.tops) if modules.get(f"{top}.{_MAIN}")]
-    return made + [Entry(name) for name in scripts if modules.get(name)]
+    return made + [Entry(name) for name in dict.fromkeys(scripts) if modules.get(name)]
 
 
 def lacks(provider: Provider, statement: Statement, name: str, package: bool) -> Failure | str:
