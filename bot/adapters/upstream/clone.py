@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from secrets import token_hex
 
 from bot.adapters.gitcli import REMOTE_S, GitCommand, Remote, meaning
 from bot.errors import BadInput, Missing, Refusal
@@ -38,6 +39,8 @@ class Clone:
     def __init__(self, process: Process, source: str, cache: Path, *, token: str | None = None) -> None:
         remote = Remote.parse(source)
         self.local, self._fresh = remote.protocol == "file", False
+        self._refs: tuple[str, ...] | None = None
+        self.fetched = 0
         if self.local:
             where = _found(process, Path(remote.url.removeprefix("file://")))
             # No protocol at all: a partial clone of somebody's would else fetch, and write, when it is read.
@@ -57,6 +60,20 @@ class Clone:
         """Exit code, stdout and stderr."""
         return self.git.answer("--no-optional-locks", *argv, stdin=stdin)
 
+    def kept(self, name: str, *argv: str) -> bytes:
+        """What git prints of a repository's commits, kept beside a clone of ours for as long as its branches and tags stand."""
+        if self.local:
+            return self.run(*argv)
+        refs = self.run("for-each-ref", "--format=%(objectname) %(refname)")
+        stand, file = hashlib.sha256("\0".join(argv).encode() + refs).hexdigest().encode(), self.git.folder / f"{name}.kept"
+        if file.exists() and (old := file.read_bytes()).startswith(stand):
+            return old[len(stand):]
+        out = self.run(*argv)
+        fresh = self.git.folder / f"{name}.{token_hex(8)}"
+        fresh.write_bytes(stand + out)
+        fresh.replace(file)
+        return out
+
     @property
     def shallow(self) -> bool:
         """Whether the history ends where somebody cut it off."""
@@ -64,13 +81,16 @@ class Clone:
 
     def refs(self) -> tuple[str, ...]:
         """The words that name every branch and tag to `rev-list`."""
-        return (*_REFS, *(("HEAD",) if self._points("HEAD") else ()))
+        if self._refs is None:
+            self._refs = (*_REFS, *(("HEAD",) if self._points("HEAD") else ()))
+        return self._refs
 
     def refresh(self) -> bool:
         """Fetches all branches and tags, once in the life of this object; whether there was anything to ask."""
         if self.local or self._fresh:
             return False
-        self._fresh = True
+        self._fresh, self._refs = True, None
+        self.fetched += 1
         told = self.git.run("ls-remote", "--symref", "origin", "HEAD", limit_s=REMOTE_S).decode("utf-8", "replace")
         head = re.match(r"ref: (refs/heads/\S+)\tHEAD", told)
         specs = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
@@ -142,10 +162,10 @@ def _found(process: Process, folder: Path) -> Path:
     env = {"LC_ALL": "C", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
            "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     if not folder.is_dir():
-        raise Missing(f"there is no folder {folder}", "correct the source in the layout")
+        raise Missing(f"there is no folder {folder}", "name a clone of the engine's repository")
     code, out, err = process.run(["git", "rev-parse", "--absolute-git-dir"], cwd=folder, env=env)
     if b"not a git repository" in err:
-        raise Missing(f"{folder} is no git repository", "correct the source in the layout")
+        raise Missing(f"{folder} is no git repository", "name a clone of the engine's repository")
     if code:
         raise meaning("rev-parse", err)
     return Path(os.fsdecode(out.removesuffix(b"\n")))
