@@ -71,6 +71,7 @@ def made(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, known: Kno
     """Every check of the plan, with all that can be asked here; what cannot is unknown there, with the reason."""
     files, unread = reading.gathered(sources, trees, candidate.old, candidate.new, known.uses, family[0].hardware)
     others, untold = world.gather(sources, layout, tree, family, candidate)
+    unread |= {} if sources.lessons is not None else {"history": "not-asked"}
     beside = _siblings(sources, layout, tree, family, candidate)
     said: Mapping[str, Any] = {**files, **others}
     facts = Facts(

@@ -8,15 +8,19 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
+from time import time
 
 from bot.adapters.gitcli import REMOTE_S, GitCommand, Remote, meaning
-from bot.errors import BadInput, Missing, Refusal
+from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.ports import Process
 
 # A first fetch of an engine's commits and folders takes minutes on a slow line.
 FIRST_S = 900.0
+# As old may be what a clone says of branches and tags; a commit that is asked for by its id is fetched whenever it is not here.
+STALE_S = 1800.0
 CLONES, CLONES_BYTES = 8, 6_000_000_000
 ID = re.compile(r"[0-9a-f]{4,40}")
 OID = re.compile(r"[0-9a-f]{40}")
@@ -100,6 +104,13 @@ class Clone:
         (self.git.folder / "filled").touch()
         return True
 
+    def freshen(self) -> None:
+        """Fetches what came in the meantime before a branch or the tags are read; the old ones will do where nobody answers."""
+        filled = self.git.folder / "filled"
+        if not self.local and not self._fresh and time() - filled.stat().st_mtime > STALE_S:
+            with suppress(Unreachable):
+                self.refresh()
+
     def known(self, name: str) -> str | None:
         """The one commit of that id, or else of that tag or branch, as far as it is here. BadInput: several have that short id."""
         check_name(name)
@@ -112,14 +123,14 @@ class Clone:
 
     def find(self, name: str) -> str:
         """The same, fetched where it is not here. Missing: it is gone."""
+        if not ID.fullmatch(name):
+            self.freshen()
         found = self.known(name)
         if found is None and self.refresh():
             found = self.known(name)
         if found is None and OID.fullmatch(name) and not self.local:
-            try:
+            with suppress(Missing, Refusal):
                 self._fetch("--no-tags", "--filter=blob:none", "origin", name, limit_s=REMOTE_S)
-            except (Missing, Refusal):
-                pass
             found = self.known(name)
         if found is None:
             raise Missing(f"there is no commit, tag or branch {name} upstream", "it is gone, or was never there")

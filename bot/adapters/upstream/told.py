@@ -99,6 +99,7 @@ class CloneHistory:
 
     def tags(self) -> Mapping[str, str]:
         """Every tag and the commit it names."""
+        self.clone.freshen()
         out = self.clone.run("for-each-ref", "--format=%(refname:strip=2)%00%(objectname) %(*objectname)", "refs/tags")
         rows = (line.split("\0") for line in out.decode("utf-8", "replace").splitlines())
         return {name: sha for name, ids in rows if (sha := ids.split()[-1]) in self.graph}

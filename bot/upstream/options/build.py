@@ -28,7 +28,7 @@ def build(name: str, engine: Engine, known: Mapping[str, Any], parsers: Sequence
     missing = [path for path in engine.parsers if path not in known] if not parsers else []
     return Surveyed(engine=name, options=made, classes=maker.classes(),
                     functions=[{**one, "file": path} for path, facts in known.items() if facts for one in facts["functions"]],
-                    variables=variables, settled=maker.settled(), read=tuple(path for path, facts in known.items() if facts is not None),
+                    variables=variables, settled=maker.settled(), constants=maker.lists(), read=tuple(path for path, facts in known.items() if facts is not None),
                     unread=(*(path for path, facts in known.items() if facts is None), *missing), open=tuple(maker.open),
                     abbreviates=engine.abbreviates and all(facts["abbreviates"] for path in parsers if (facts := known.get(path))),
                     registry=any(known.get(path) for path in engine.environment))
@@ -183,6 +183,17 @@ class _Maker:
             return self.value(one["file"], one.get("default"), depth + 1)
         plain = facts["classes"].get(head, {}).get("plain", {}).get(rest) if cls else None
         return self.value(at[0], plain, depth + 1)
+
+    def lists(self) -> dict[str, list[Any]]:
+        """Named lists and `Literal[...]` types; a name that two files give different ones is left out."""
+        found: dict[str, list[Any]] = {}
+        twice: set[str] = set()
+        for facts in self.known.values():
+            for name, said in facts["constants"].items() if facts else ():
+                if isinstance(said.get("is"), list):
+                    twice |= {name} if found.get(name, said["is"]) != said["is"] else set()
+                    found[name] = said["is"]
+        return {name: value for name, value in found.items() if name not in twice}
 
     def settled(self) -> dict[str, tuple[dict[str, Any], str]]:
         """The defaults of every configuration class, also of those that it makes of another."""

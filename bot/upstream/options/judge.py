@@ -131,6 +131,8 @@ class Judge:
             inside = self.value(given[0], scope)
             if isinstance(inside, (str, list, dict)):
                 return len(inside)
+        if name == "get_args" and len(given) == 1 and given[0][0] == "attr" and given[0][-1] in self.survey.constants:
+            return self.survey.constants[given[0][-1]]
         if name in ("bool", "int") and len(given) == 1:
             return {"bool": bool, "int": int}[name](self.value(given[0], scope))
         raise Unknown
@@ -160,6 +162,8 @@ class Judge:
     def _attribute(self, chain: Sequence[str], scope: Scope) -> Any:
         root, *rest = chain
         if not rest:
+            if root in self.survey.constants:
+                return self.survey.constants[root]
             raise Unknown
         cls = scope.names.get(root)
         if cls is None:
@@ -179,13 +183,10 @@ class Judge:
 
     def _class_of(self, cls: str, name: str) -> str:
         """The class that an attribute holds: `target_parallel_config` a ParallelConfig."""
-        flat = name.replace("_", "").lower()
-        found = [known for known in self.survey.classes if known.endswith("Config") and flat.endswith(known.lower())]
-        if not found:
+        found = class_of(self.survey, name)
+        if found is None:
             raise Unknown
-        if "draft" in name and cls == "SpeculativeConfig":
-            raise Unknown  # the draft's own, which the target's settings say nothing of
-        return max(found, key=len)
+        return found
 
     def _setting(self, cls: str, name: str) -> Any:
         """What the recipe, or else the engine, gives an attribute of a class."""
@@ -199,10 +200,12 @@ class Judge:
         dest = self._dest(cls, name)
         if dest is None or dest in self.settings.vague:
             raise Unknown
+        if cls != ARGUMENTS and self.changed(ARGUMENTS, dest):
+            raise Unknown
         said = self.settings.given.get(dest)
         if said is not None:
             return self._take(said)
-        option = next((one for one in self.survey.options.values() if one.dest == dest), None)
+        option = self.survey.index.dests.get(dest)
         if option is None or option.default is None:
             raise Unknown
         self.default = True
@@ -222,19 +225,29 @@ class Judge:
         return default["is"]
 
     def _made_of_json(self, cls: str) -> bool:
-        return any(one.dest.replace("_", "") == cls.lower() for one in self.survey.options.values())
+        return cls.lower() in self.survey.index.flat
 
     def _dest(self, cls: str, name: str) -> str | None:
         """The option behind an attribute: of the arguments by its destination, of a configuration by the field that it is made of."""
         if cls == ARGUMENTS:
-            return name if any(one.dest == name for one in self.survey.options.values()) else None
-        owned = {one.dest for one in self.survey.options.values() if one.owner == (cls, name)}
-        return owned.pop() if len(owned) == 1 else None
+            return name if name in self.survey.index.dests else None
+        owned = self.survey.index.owned.get((cls, name), set())
+        return next(iter(owned)) if len(owned) == 1 else None
 
     def _take(self, said: Said) -> Any:
         if said.used is not None:
             self.seen.append(said.used)
         return said.value
+
+
+def class_of(survey: Surveyed, name: str) -> str | None:
+    """The class that an attribute of such a name holds. A draft's own configuration is none of those that the options set."""
+    known = survey.index.named
+    if name not in known:
+        flat = name.replace("_", "").lower()
+        found = [one for one in survey.classes if one.endswith("Config") and flat.endswith(one.lower())]
+        known[name] = max(found, key=len) if found and "draft" not in name else None
+    return known[name]
 
 
 ARGUMENTS = "*"

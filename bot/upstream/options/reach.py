@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bot.model.uses import Used
 from bot.upstream.options.facts import Surveyed
-from bot.upstream.options.judge import ARGUMENTS, Judge, Scope
+from bot.upstream.options.judge import ARGUMENTS, Judge, Scope, class_of
 from bot.upstream.options.settings import Settings, holder
 
 # Functions that every start goes through. Their own conditions count.
@@ -48,6 +48,8 @@ class _Walk:
             self.by_name.setdefault(function["name"], []).append(function)
         self.sets = self._setters()
         self.busy: set[tuple[str, str]] = set()
+        self.parsers = survey.read[:1]
+        self.may: dict[tuple[str, str], bool] = {}
         self.steps = 0
         self.done: set[tuple[str, int]] = set()
 
@@ -64,7 +66,7 @@ class _Walk:
             return None
         if _ARGUMENT_CLASSES.fullmatch(name):
             return ARGUMENTS
-        if holder(self.settings, name) is not None or any(one.owner and one.owner[0] == name for one in self.survey.options.values()):
+        if holder(self.settings, name) is not None or name in self.survey.index.owners:
             return name
         return None
 
@@ -132,19 +134,38 @@ class _Walk:
         certainly fail, unless it gives the value that is there already."""
         if (cls, name) in self.busy:
             return False
+        if (cls, name) in self.may:
+            return self.may[cls, name]
         self.busy.add((cls, name))
         seen, default, guessed = list(self.judge.seen), self.judge.default, self.judge.guessed
         try:
-            return any(self._may(function, one, cls) for function, one in self.sets.get(name, ()))
+            found = any(self._may(function, one, cls) for function, one in self.sets.get(name, ()))
+            if len(self.busy) == 1:  # what is found on the way to another answer may rest on it
+                self.may[cls, name] = found
+            return found
         finally:
             self.busy.discard((cls, name))
             self.judge.seen, self.judge.default, self.judge.guessed = seen, default, guessed
 
     def _may(self, function: Mapping[str, Any], one: Mapping[str, Any], cls: str) -> bool:
-        on = one["on"]
-        if on[:2] == ["attr", "self"] and len(on) == 2 and function["class"]:
-            here = self._class(function["class"]) or function["class"]
-            if here != cls and not (cls == ARGUMENTS and _ARGUMENT_CLASSES.fullmatch(function["class"])):
+        """Whether an assignment may concern an object of that class, and may happen. Of an object that nobody knows only what stands
+        beside the class, or where the command line is read, is taken for one."""
+        own = function["class"] and (self._class(function["class"]) or function["class"])
+        scope = self._scope(function, {"self": own} if own else {})
+        target = self._target(one["on"], scope)
+        if target is None:
+            known = self.survey.classes.get(cls)
+            if function["file"] not in (known.file if known else "", *self.parsers):
                 return False
-        scope = self._scope(function, {"self": self._class(function["class"]) or function["class"]} if function["class"] else {})
+        elif target != cls:
+            return False
         return self.judge.way(one["way"], scope) is not False
+
+    def _target(self, on: Sequence[Any], scope: Scope) -> str | None:
+        if on[:1] != ["attr"]:
+            return None
+        if len(on) == 2:
+            return scope.names.get(on[1]) or class_of(self.survey, on[1])
+        if "draft" in str(on[-1]):
+            return "-"  # the draft's own configuration
+        return ARGUMENTS if str(on[-1]).endswith("args") else class_of(self.survey, str(on[-1]))

@@ -36,7 +36,10 @@ def starts(used: Iterable[Used], survey: Surveyed) -> list[Settings]:
     groups: dict[tuple[str, str, str], list[Used]] = {}
     for one in used:
         groups.setdefault((one.at.file, one.start, one.role), []).append(one)
-    return [_settings(group, survey) for group in groups.values()]
+    made = [_settings(group, survey) for group in groups.values()]
+    # Files of one recipe mostly differ in what no check looks at; those that do not differ at all are one.
+    return list({repr(sorted((dest, repr(said.value)) for dest, said in one.given.items())) + repr(sorted(one.vague)): one
+                 for one in reversed(made)}.values())[::-1]
 
 
 def _settings(group: Sequence[Used], survey: Surveyed) -> Settings:
