@@ -68,10 +68,10 @@ def published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contains
 
 
 def newer(sources: Sources, trees: Trees, old: Resolved, new: Resolved) -> tuple[contains.Named, ...]:
-    """What is published after the present image, the candidate left out."""
-    since = _date(trees.history, trees.commit(old) or "")
+    """What is published after the present image and up to now, the candidate left out."""
+    since, now = _date(trees.history, trees.commit(old) or ""), sources.now.isoformat() if sources.now else "9999"
     return tuple((name, commit) for name, commit in published(sources, trees, new) if name != new.reference.tag
-                 and since and commit and (date := _date(trees.history, commit)) and date > since)
+                 and since and commit and (date := _date(trees.history, commit)) and since < date <= now)
 
 
 def _tags(history: History | None) -> Mapping[str, str]:
