@@ -118,8 +118,8 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
     layout = msgspec.structs.replace(_layout(place, git, _base(event, payload), assets), repository=repository)
     books = _books(layout, remote, git, stack)
     ledger = Ledger(books, clock=clock, random=random)
-    commits = GitHubCommits(clock, base_url=api, token=token)
-    sources, surveyor = upstreams(commits, stack, token=token, cached=False)
+    github = GitHubCommits(clock, base_url=api, token=token)
+    sources, surveyor, commits = upstreams(github, layout, stack, token=token, cached=False)
 
     def tree() -> CommitTree:
         return CommitTree(git, git.tip(layout.base) or "")

@@ -44,14 +44,14 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
     if place.offline:
         raise Refusal("a plan asks the registry what the image is", "leave --offline out, or use: bumpbot edit")
     with working("asking the registry, the forge and the source of baselines"), ExitStack() as stack:
-        books, registries, upstream = ledger_of(place, stack), registry(clock, anew=True), commits(clock)
+        books, registries = ledger_of(place, stack), registry(clock, anew=True)
+        read, surveyor, upstream = upstreams(commits(clock), layout, stack, token=environment.word("GITHUB_TOKEN"))
         reasons, hints = tuple[str, ...](), tuple[Answered, ...]()
         if image is None:
             past = sights.known(*books) if books else {}
             asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream, **past)
             line = scans.proposed(scans.look(tree, layout, asked, recipe))
             image, reasons, hints = line.candidate or "", line.reasons, line.hints
-        read, surveyor = upstreams(upstream, stack, token=environment.word("GITHUB_TOKEN"))
         sources = Sources(
             tree=tree, registry=registries, schemes=known.schemes, commits=upstream,
             published=published(clock, layout, known, lambda: tree, books[0] if books else None),

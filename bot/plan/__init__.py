@@ -47,7 +47,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     members = (lead, *(recipe for recipe in recipes if recipe.key != key))
     baseline, missing = baselines(sources, members, old)
     trees, rules = checks.trees_of(sources, layout, lead, new), policy(sources.tree, layout, lead)
-    known = checks.known(sources, layout, tree, trees, members, rules, old, new)
+    known = checks.known(sources, layout, tree, trees, members, old, new)
     chosen = candidate(sources, layout, rules, old, new, baseline, known.comparisons, reasons)
     chosen = replace(chosen, hints=tuple(hints) or chosen.hints)
     moved = edit.move(tree, layout, names, chosen.text)
