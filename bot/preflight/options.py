@@ -1,4 +1,4 @@
-"""What the new engine does with what the recipe passes: options gone, renamed or ambiguous, defaults, checks that refuse the settings.
+"""What the new engine does with what the recipe passes: options gone, renamed or ambiguous, new defaults, checks that refuse.
 
 A stop needs both: the option is passed on every start, and the engine's parser refuses what it does not know. A variable that is
 not read any more is ignored by the engine, so it is only told. What could not be read is told as unknown.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from bot.model.finding import Checked, PlanFinding
+from bot.model.finding import Act, Checked, PlanFinding, Who
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import Commit, OptionChanged, OptionsChecked
@@ -57,11 +57,13 @@ def _removed(one: OptionChanged) -> PlanFinding | None:
     what = Text(f"the new engine has no option {name}", f"新版引擎没有选项 {name}")
     if one.used.conditional:
         return _finding(one, "note", "flag-removed", what, Text(
-            f"where the script passes {name}, the server will not start", f"脚本在传入 {name} 的分支上将无法启动服务"), "maintainer")
+            f"where the script passes {name}, the server will not start",
+            f"脚本在传入 {name} 的分支上将无法启动服务"), "maintainer")
     near = f"; {listed(one.candidates)}" if one.candidates else ""
     zh_near = f"；可参考 {listed(one.candidates)}" if one.candidates else ""
     return _finding(one, "stop", "flag-removed", what, Text(
-        f"remove {name} from the recipe or name what replaces it{near}", f"请从配置中移除 {name}，或改用其替代项{zh_near}"), "maintainer")
+        f"remove {name} from the recipe or name what replaces it{near}",
+        f"请从配置中移除 {name}，或改用其替代项{zh_near}"), "maintainer")
 
 
 def _renamed(one: OptionChanged) -> PlanFinding | None:
@@ -104,8 +106,8 @@ def _default(one: OptionChanged) -> PlanFinding:
 def _guard(one: OptionChanged) -> PlanFinding:
     names = listed(used.name for used in (one.used, *one.beside))
     certain = one.certain and not any(used.conditional for used in (one.used, *one.beside))
-    what = Text(f"a check of the new engine refuses these settings: {names}", f"新版引擎的检查拒绝以下设置：{names}") if certain else \
-        Text(f"a check of the new engine may refuse these settings: {names}", f"新版引擎的检查可能拒绝以下设置：{names}")
+    may, zh_may = ("refuses", "拒绝") if certain else ("may refuse", "可能拒绝")
+    what = Text(f"a check of the new engine {may} these settings: {names}", f"新版引擎的检查{zh_may}以下设置：{names}")
     return _finding(one, "stop" if certain else "note", "feature-missing", what, Text(
         f"keep an image whose engine takes {names} together, or change one of them",
         f"请保留支持同时使用 {names} 的镜像，或更改其中一项"), "upstream", f"{names} at {safe(one.at)}", place=one.at)
@@ -126,11 +128,11 @@ def _missing(every: Sequence[OptionChanged]) -> PlanFinding:
                        next=Text("nothing to do for this bump; they may be dropped some day", "本次更新无需处理，日后可考虑移除"))
 
 
-def _finding(one: OptionChanged, action: str, class_: str | None, what: Text, next_: Text, who: str, evidence: str = "",
+def _finding(one: OptionChanged, action: Act, class_: str | None, what: Text, next_: Text, who: Who, evidence: str = "",
              place: str = "") -> PlanFinding:
     by = _by(one.commit)
     where = one.used.at.text if not place and one.what != "default" else place or one.at
-    return PlanFinding(check="options", class_=class_, action=action, where=_plain(where), who=who, what=what, next=next_,  # type: ignore[arg-type]
+    return PlanFinding(check="options", class_=class_, action=action, where=_plain(where), who=who, what=what, next=next_,
                        evidence=(evidence or _seen(one)) + by)
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from bot.model.upstream import ArchRefused
 from bot.model.uses import Uses
 from bot.ports import Tree
@@ -14,12 +16,14 @@ from bot.upstream.options.gather import root
 
 # Compute capability, or the name by which ROCm knows it, of each GPU that recipes name.
 CAPABILITIES: dict[str, tuple[int, int] | str] = {
-    "a100": (8, 0), "l4": (8, 9), "l40s": (8, 9), "h100": (9, 0), "h200": (9, 0), "gh200": (9, 0), "b200": (10, 0), "gb200": (10, 0),
-    "b300": (10, 3), "gb300": (10, 3), "rtx6000pro": (12, 0), "mi250": "gfx90a", "mi300x": "gfx942", "mi325x": "gfx942",
+    "a100": (8, 0), "l4": (8, 9), "l40s": (8, 9), "h100": (9, 0), "h200": (9, 0), "gh200": (9, 0),
+    "b200": (10, 0), "gb200": (10, 0), "b300": (10, 3), "gb300": (10, 3), "rtx6000pro": (12, 0),
+    "mi250": "gfx90a", "mi300x": "gfx942", "mi325x": "gfx942",
     "mi350x": "gfx950", "mi355x": "gfx950"}
 _ENTRY = re.compile(r"(?:sm_?)?(?P<major>\d{1,2})\.?(?P<minor>\d)(?P<kind>[af]?)(?P<ptx>\+PTX)?", re.IGNORECASE)
 _SM = re.compile(r"sm_?(\d{2,3})([af]?)", re.IGNORECASE)
-_ASKS = ("arch", "sm", "cc", "capability", "compute_capability", "device_capability", "get_device_sm", "get_sm_version", "sm_version")
+_ASKS = ("arch", "sm", "cc", "capability", "compute_capability", "device_capability", "get_device_sm", "get_sm_version",
+         "sm_version")
 _OPS: dict[str, Callable[[Any, Any], bool]] = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b}
@@ -76,8 +80,8 @@ def refused(uses: Uses, hardware: str, new: Mapping[str, str] | None, old: Mappi
     found = list(_listed(hardware, new or {}, old or {}))
     if engine is not None and tree is not None and survey is not None:
         known = {one.said for one in _asserted(uses, hardware, engine, before, survey)} if before is not None else set()
-        found += [ArchRefused(hardware=one.hardware, at=one.at, said=one.said, hard=one.hard and one.said not in known,
-                              new=one.said not in known) for one in _asserted(uses, hardware, engine, tree, survey)]
+        found += [structs.replace(one, hard=one.hard and one.said not in known, new=one.said not in known)
+                  for one in _asserted(uses, hardware, engine, tree, survey)]
     return tuple(found)
 
 
@@ -114,7 +118,7 @@ def _of(stem: str, names: set[str]) -> bool:
 
 
 def _holds(way: Sequence[Sequence[Any]], wanted: tuple[int, int]) -> str:
-    """`all`: every condition on the way is about the architecture and holds for this one; `some`: one is, the others are unknown."""
+    """`all`: every condition on the way is about the architecture and holds here; `some`: one is, the others are unknown."""
     said = [_test(test, wanted) if not (test[0] == "?") else None for test, _ in way]
     decided = [found is polarity for found, (_, polarity) in zip(said, way, strict=True) if found is not None]
     if not decided or not all(decided):

@@ -22,8 +22,8 @@ MAX_ASKED = 12
 
 def checked(uses: Uses, name: str, engine: Engine, old: Surveyed | None, new: Surveyed, *, vendor: str = "",
             models: Mapping[str, str] | None = None, touched: Touched | None = None) -> OptionsChecked:
-    """Everything that the recipe passes to one engine. `vendor` is `cuda` or `rocm` where the hardware is known, `models` the recipe's
-    model as `{"model": name}`; `touched` tells the newest commit that changed how often a text stands in a file of the new tree."""
+    """Everything that the recipe passes to one engine. `vendor` is `cuda` or `rocm` where the hardware is known, `models` the
+    recipe's model as `{"model": name}`; `touched` tells the newest commit that changed how often a text stands in a file."""
     mine = [one for one in uses.options if _reads(one, engine)]
     variables = [one for one in uses.environment if one.name.startswith(engine.prefixes) and not one.program]
     found = [*compare.options(mine, engine, old, new), *compare.defaults(mine, engine, old, new, vendor),
@@ -44,7 +44,8 @@ def _reads(used: Used, engine: Engine) -> bool:
     return part in (engine.module, *engine.called) or f"{part}_config" in engine.keys
 
 
-def _guards(mine: Sequence[Used], old: Surveyed | None, new: Surveyed, vendor: str, models: Mapping[str, str]) -> Iterator[OptionChanged]:
+def _guards(mine: Sequence[Used], old: Surveyed | None, new: Surveyed, vendor: str,
+            models: Mapping[str, str]) -> Iterator[OptionChanged]:
     """Checks that end a start. One that would have ended it with the old engine too is not understood: the recipe ran."""
     before = {one.key for start in (settings.starts(mine, old) if old else ())
               for one in reach.ended(old, start, vendor=vendor, models=models)} if old else set()
@@ -77,6 +78,5 @@ def _commit(one: OptionChanged, engine: Engine, touched: Touched) -> Commit | No
     """Who did it: the newest commit that changed how often the name stands in the file where it was, or is."""
     path = one.at.rpartition(":")[0]
     text = one.said[:60] if one.what == "guard" and one.said else one.old if one.what in ("removed", "renamed") else one.new
-    if not path or not text:
-        return None
-    return touched(f"{engine.folder}/{path}" if engine.folder else path, text if one.what != "default" else one.used.name.rpartition(".")[2])
+    text = one.used.name.rpartition(".")[2] if one.what == "default" else text
+    return touched(f"{engine.folder}/{path}" if engine.folder else path, text) if path and text else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from bot.model.upstream import OptionChanged
-from bot.model.uses import Used
+from bot.model.uses import Used, Written
 from bot.upstream.engines import Engine
 from bot.upstream.options.facts import Option, Surveyed, dashed
 from bot.upstream.options.lookup import Meant, meant
@@ -17,7 +17,7 @@ from bot.upstream.options.settings import read
 MATTERS = re.compile(r"mem(ory)?[-_.]|[-_.]mem|graph|hip|backend|max[-_]running|max[-_]num|chunked|kv[-_]cache|eager|cudagraph|"
                      r"compil|offload|swa|prefix[-_]caching|overlap|async[-_]scheduling")
 MEMORY = re.compile(r"mem(ory)?[-_.]|[-_.]mem|graph|max[-_]running|max[-_]num|chunked|kv[-_]cache|eager|cudagraph|prefill")
-_DULL = re.compile(r"port|host|path|log|url|name|seed|watchdog|timeout|api|ssl|metrics|trace|help|parser")
+_DULL = re.compile(r"layout|port|host|path|log|url|name|seed|watchdog|timeout|api|ssl|metrics|trace|help|parser")
 
 
 def options(used: Sequence[Used], engine: Engine, old: Surveyed | None, new: Surveyed) -> Iterator[OptionChanged]:
@@ -109,7 +109,7 @@ def _successor(was: Option, now: Sequence[Option]) -> Option | None:
     """The one option that certainly took its place: of the same destination, or with the same help."""
     found = [option for option in now if _same(option, was)]
     if not found and len(was.help) > 20:
-        found = [option for option in now if option.help and SequenceMatcher(None, option.help, was.help, autojunk=False).ratio() > 0.9]
+        found = [option for option in now if option.help and _alike(option.help, was.help)]
     return found[0] if len(found) == 1 else None
 
 
@@ -119,6 +119,10 @@ def _same(option: Option, was: Option) -> bool:
 
 def _known(survey: Surveyed, option: Option) -> bool:
     return any(survey.option(name) for name in option.names)
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() > 0.9
 
 
 def _near(one: str, other: str) -> bool:
@@ -189,11 +193,7 @@ def _inside(text: str | None, path: Sequence[str]) -> bool:
 
 
 def _default(name: str, old: object, new: object, at: str) -> OptionChanged:
-    from bot.model.uses import Written
-
     path, _, line = at.rpartition(":")
     return OptionChanged(used=Used(kind="option", name=name, value=None, at=Written(file=path, line=int(line))), what="default",
                          old=str(old), new=str(new), at=at)
 
-
-Touched = Callable[[str, str], object]

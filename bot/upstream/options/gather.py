@@ -132,7 +132,8 @@ def _names(facts: Mapping[str, Any]) -> Iterator[str]:
         yield from call["given"]
     for function in facts["functions"]:
         for call in function["calls"]:
-            if call["name"].endswith(("Config", "Args")) or any(_config(part) for part in [*call["given"], *call["named"].values()]):
+            given = [*call["given"], *call["named"].values()]
+            if call["name"].endswith(("Config", "Args")) or any(map(_config, given)):
                 yield call["name"]
 
 
@@ -156,4 +157,6 @@ def _absolute(path: str, said: str) -> str:
 
 def _config(part: Sequence[Any]) -> bool:
     """Whether an argument is a configuration as a whole: `self`, `args`, `server_args`."""
-    return list(part[:1]) == ["attr"] and len(part) == 2 and (part[1] in ("self", "cfg", "config") or str(part[1]).endswith("args"))
+    if list(part[:1]) != ["attr"] or len(part) != 2:
+        return False
+    return part[1] in ("self", "cfg", "config") or str(part[1]).endswith("args")

@@ -12,6 +12,7 @@ from bot.upstream.options.expressions import UNKNOWN, Encoded, dotted, encode
 
 _VALIDATORS = ("model_validator", "field_validator", "validator", "root_validator")
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_APART = (ast.stmt, ast.Lambda, ast.comprehension)
 MAX_FOUND = 4000
 Way = tuple[tuple[Any, bool], ...]
 
@@ -133,7 +134,7 @@ class _Function:
             node = stack.pop()
             if isinstance(node, ast.Call):
                 self._call(node, way)
-            stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, (ast.stmt, ast.Lambda, ast.comprehension))]
+            stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, _APART)]
 
     def _call(self, node: ast.Call, way: Way) -> None:
         name = dotted(node.func)

@@ -20,8 +20,8 @@ from bot.upstream.options.settings import Said, Settings, holder, inner
 _COMPARES: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "in": lambda one, other: one in other, "not in": lambda one, other: one not in other,
-    "is": lambda one, other: one is other or (one == other and other in (True, False) and isinstance(one, bool)),
-    "is not": lambda one, other: not (one is other or (one == other and other in (True, False) and isinstance(one, bool))),
+    "is": lambda one, other: type(one) is type(other) and one == other,
+    "is not": lambda one, other: type(one) is not type(other) or one != other,
 }
 _MATH: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "%": operator.mod,
                                                "//": operator.floordiv}
@@ -34,14 +34,14 @@ class Unknown(Exception):
 
 
 class Scope(Struct, kw_only=True):
-    """What names mean in a function: `self` and parameters by class; `changed` are attributes that something may have set before."""
+    """What names mean in a function: `self` and parameters, by the class of what they hold."""
 
     names: dict[str, str] = field(default_factory=dict)
 
 
 class Judge:
-    """One start's settings against one tree. `seen` are the settings of the recipe that the last verdict looked at, `default` whether
-    it rests on a default too."""
+    """One start's settings against one tree. `seen` are the recipe's settings that the last verdict looked at, `default` whether it
+    rests on a default too, `changed` whether something may have set an attribute of a class before it is looked at."""
 
     def __init__(self, survey: Surveyed, settings: Settings, *, vendor: str = "", models: Mapping[str, str] | None = None) -> None:
         self.survey, self.settings, self.vendor, self.models = survey, settings, vendor, models or {}
@@ -195,7 +195,7 @@ class Judge:
         told = inner(self.settings, cls)
         if told is not None:
             return self._inside(cls, name, told)
-        if cls != ARGUMENTS and (held := holder(self.settings, cls)) is None and self._made_of_json(cls):
+        if cls != ARGUMENTS and holder(self.settings, cls) is None and self._made_of_json(cls):
             raise Unknown
         dest = self._dest(cls, name)
         if dest is None or dest in self.settings.vague:
@@ -228,7 +228,7 @@ class Judge:
         return cls.lower() in self.survey.index.flat
 
     def _dest(self, cls: str, name: str) -> str | None:
-        """The option behind an attribute: of the arguments by its destination, of a configuration by the field that it is made of."""
+        """The option behind an attribute: of the arguments by its destination, of a configuration by the field."""
         if cls == ARGUMENTS:
             return name if name in self.survey.index.dests else None
         owned = self.survey.index.owned.get((cls, name), set())

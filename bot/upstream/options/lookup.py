@@ -19,7 +19,7 @@ class Meant(Struct, frozen=True, kw_only=True):
 
 
 def meant(survey: Surveyed, name: str) -> Meant:
-    """`--max-model-len`, `--no-enable-x`, `--compilation-config.mode`, `-tp`, a beginning of a name, or a key of a configuration."""
+    """`--max-model-len`, `--no-enable-x`, `--compilation-config.mode`, `-tp`, a beginning of a name, or a configuration's key."""
     said = dashed(name.partition(".")[0]) if name.startswith("--") else name
     exact = survey.option(name) or survey.option(said)
     if exact is None and said.startswith("--no-") and (positive := survey.option("--" + said[5:])):

@@ -58,7 +58,7 @@ class _Walk:
             cls = self._class(function["class"])
             if cls is None or not (function["validates"] or _ENTRIES.fullmatch(function["name"])):
                 continue
-            yield from self._function(function, self._scope(function, {"self": cls, "cls": cls}), True, False, 0)
+            yield from self._function(function, self._scope(function, {"self": cls, "cls": cls}), False, 0)
 
     def _class(self, name: str) -> str | None:
         """What `self` is in a method that every start goes through; None for a class that it may never make."""
@@ -73,9 +73,10 @@ class _Walk:
     def _scope(self, function: Mapping[str, Any], known: Mapping[str, str]) -> Scope:
         names = {name: ARGUMENTS for name in function["parameters"] if _ARGUMENTS.fullmatch(name)}
         first = function["parameters"][:1]
-        return Scope(names={**names, **{name: cls for name, cls in known.items() if name in function["parameters"] or name in first}})
+        mine = {name: cls for name, cls in known.items() if name in function["parameters"] or name in first}
+        return Scope(names={**names, **mine})
 
-    def _function(self, function: Mapping[str, Any], scope: Scope, reached: bool | None, default: bool, depth: int) -> Iterator[Ended]:
+    def _function(self, function: Mapping[str, Any], scope: Scope, default: bool, depth: int) -> Iterator[Ended]:
         place = (function["file"], function["line"])
         if depth > MAX_DEPTH or place in self.done or self.steps > MAX_STEPS:
             return
@@ -94,7 +95,8 @@ class _Walk:
         return Ended(at=f"{function['file']}:{guard['line']}", said=guard["said"], used=tuple(dict.fromkeys(self.judge.seen)),
                      sure=not self.judge.default, key=(function["name"], guard["said"] or str(guard["way"][-1])))
 
-    def _follow(self, function: Mapping[str, Any], call: Mapping[str, Any], scope: Scope, default: bool, depth: int) -> Iterator[Ended]:
+    def _follow(self, function: Mapping[str, Any], call: Mapping[str, Any], scope: Scope, default: bool,
+                depth: int) -> Iterator[Ended]:
         """What a call leads to, where it certainly happens and its target is plain."""
         name = call["name"].rsplit(".", 1)[-1]
         targets = self._targets(function, call["name"], name)
@@ -111,13 +113,13 @@ class _Walk:
         for parameter, part in [*zip(given, call["given"], strict=False), *call["named"].items()]:
             if part[:1] == ["attr"] and len(part) == 2 and part[1] in scope.names:
                 known[parameter] = scope.names[part[1]]
-        yield from self._function(target, self._scope(target, known), True, rests, depth + 1)
+        yield from self._function(target, self._scope(target, known), rests, depth + 1)
 
     def _targets(self, function: Mapping[str, Any], whole: str, name: str) -> Sequence[dict[str, Any]]:
         found = self.by_name.get(name, [])
         if whole.startswith(("self.", "cls.", "super.")):
-            own = {function["class"], *(self.survey.classes[function["class"]].bases if function["class"] in self.survey.classes
-                                        else ())}
+            cls = self.survey.classes.get(function["class"])
+            own = {function["class"], *(cls.bases if cls else ())}
             return [one for one in found if one["class"] in own][:1]
         return [one for one in found if not one["class"]]
 
@@ -148,8 +150,8 @@ class _Walk:
             self.judge.seen, self.judge.default, self.judge.guessed = seen, default, guessed
 
     def _may(self, function: Mapping[str, Any], one: Mapping[str, Any], cls: str) -> bool:
-        """Whether an assignment may concern an object of that class, and may happen. Of an object that nobody knows only what stands
-        beside the class, or where the command line is read, is taken for one."""
+        """Whether an assignment may concern an object of that class, and may happen. Of an object that nobody knows only what
+        stands beside the class, or where the command line is read, is taken for one."""
         own = function["class"] and (self._class(function["class"]) or function["class"])
         scope = self._scope(function, {"self": own} if own else {})
         target = self._target(one["on"], scope)
