@@ -10,8 +10,9 @@ import typer
 
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
-from bot.adapters.history import LocalHistory
 from bot.adapters.process import LocalProcess
+from bot.adapters.upstream.clone import Clone
+from bot.adapters.upstream.told import CloneHistory
 from bot.cli.layouts import is_repository
 from bot.cli.output import as_json, facts, note, working
 from bot.cli.packaged import schemes
@@ -53,7 +54,8 @@ def _history(place: Place) -> tags.Ancestry | None:
     """The history at --repo; None where nobody named a repository and the current folder is none."""
     if place.repo == Path() and not is_repository(place.repo):
         return None
-    return LocalHistory(LocalProcess(), folder(place.repo, "name a clone of the engine's repository")).order
+    where = folder(place.repo, "name a clone of the engine's repository")
+    return CloneHistory(Clone(LocalProcess(), str(where.absolute()), where)).order
 
 
 def compare(place: Place, a: str, b: str, format_: str) -> None:

@@ -16,10 +16,13 @@ from bot import __version__
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
 from bot.adapters.commits import GitHubCommits
+from bot.adapters.fleet import LayoutFleet
 from bot.adapters.folder_archive import FolderArchive
 from bot.adapters.git import CommandGit, init_bare
 from bot.adapters.github import GitHubForge
 from bot.adapters.github.archive import GitHubArchive
+from bot.adapters.github.settings import GitHubSettings
+from bot.adapters.neighbours import GitHubNeighbours
 from bot.adapters.process import LocalProcess
 from bot.adapters.tree import CommitTree
 from bot.cli import environment, summary
@@ -29,6 +32,7 @@ from bot.cli.packaged import LAYOUT_FILE, layout_from, limits
 from bot.cli.payload import event_of
 from bot.cli.place import Place, content, parsed
 from bot.cli.remote import opened, registry
+from bot.cli.upstream import upstreams
 from bot.cli.wiring import generator, knowledge, published, renderer
 from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachable
 from bot.images import reference
@@ -114,10 +118,18 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
     layout = msgspec.structs.replace(_layout(place, git, _base(event, payload), assets), repository=repository)
     books = _books(layout, remote, git, stack)
     ledger = Ledger(books, clock=clock, random=random)
+    github = GitHubCommits(clock, base_url=api, token=token)
+    sources, surveyor, commits = upstreams(github, layout, stack, token=token, cached=False)
+
+    def tree() -> CommitTree:
+        return CommitTree(git, git.tip(layout.base) or "")
+
     return Context(
         forge=GitHubForge(api, repository, token, clock, login=login), git=git, registry=registry(clock, cached=False),
-        commits=GitHubCommits(clock, base_url=api, token=token), clock=clock,
-        published=published(clock, layout, known, lambda: CommitTree(git, git.tip(layout.base) or ""), ledger),
+        commits=commits, clock=clock, published=published(clock, layout, known, tree, ledger),
+        upstreams=sources, surveyor=surveyor, fleet=LayoutFleet(layout.preflight, tree, clock),
+        settings=GitHubSettings(api, repository, token, clock),
+        neighbours=GitHubNeighbours(api, repository, token, clock, git=git, tree=tree, layout=layout, me=login),
         ledger=ledger, tree=lambda oid: CommitTree(git, oid), layout=layout,
         limits=limits(layout), knowledge=known, render=renderer(assets, layout, known), mode=environment.mode,
         archive=_archive(layout, api, repository, clock), wake=wake_id(random),

@@ -9,6 +9,7 @@ from bot.images.policy import Policy
 from bot.images.provenance import other_day
 from bot.images.rank import Rank
 from bot.images.sights import first_seen, retold
+from bot.upstream import changes
 
 
 def of_winner(offer: Offer, current: Current, policy: Policy, rank: Rank, now: datetime) -> tuple[str, ...]:
@@ -21,8 +22,8 @@ def of_winner(offer: Offer, current: Current, policy: Policy, rank: Rank, now: d
         said.append(again)
     if policy.platform and offer.platforms is not None:
         said.append(f"holds {policy.platform}")
-    said += [f"contains {commit}" for commit in policy.must_have]
-    said += [f"does not contain {commit}" for commit in policy.must_not_have]
+    said += [f"contains {changes.said(change)}" for change in policy.must_have]
+    said += [f"does not contain {changes.said(change)}" for change in policy.must_not_have]
     told = rank.told.get(offer.tag, rank.current).fields
     if odd := other_day(told, offer.created):
         said.append(odd)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from bot.images.policy import NOTHING, Policy
 from bot.images.sights import first_seen, moved, noted
 from bot.model.image import Platform, Reference, Sight
+from bot.upstream import changes
 
 
 class Current(Struct, frozen=True, kw_only=True):
@@ -118,11 +119,11 @@ def _commits(contains: Mapping[str, bool | None], commits: tuple[str, ...], *, w
     for commit in commits:
         found = contains.get(commit)
         if found is None:
-            say = f"whether it contains {commit}, which it must{'' if wanted else ' not'}, is not known"
+            say = f"whether it contains {changes.said(commit)}, which it must{'' if wanted else ' not'}, is not known"
             return Fault(reason=say, unknown=say)
         if found is not wanted:
-            return Fault(reason=f"does not contain {commit}, which it must" if wanted
-                         else f"contains {commit}, which it must not")
+            return Fault(reason=f"does not contain {changes.said(commit)}, which it must" if wanted
+                         else f"contains {changes.said(commit)}, which it must not")
     return None
 
 

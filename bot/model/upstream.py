@@ -101,6 +101,8 @@ class OptionChanged(Struct, frozen=True, kw_only=True):
     commit: Commit | None = None
     said: str = ""  # the guard's own message: somebody else's text
     beside: tuple[Used, ...] = ()  # the other settings that the guard looks at
+    works: bool = False  # renamed, and the old name still does it
+    certain: bool = True  # a guard: False where a default decided, which something else may change
 
 
 class OptionsChecked(Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ class Used(Struct, frozen=True, kw_only=True):
     or a value that only the run knows (`$TP`); `role` is the process that gets it (prefill, decode, frontend), where several do;
     `program` the module or command that reads it where that is not the engine's server (`dynamo.vllm`). An option without dashes
     is a key of a configuration that the server is given (`kv_cache_config.dtype`). `conditional`: a script passes it on some of
-    its branches. `start` tells apart several starts of a server that stand in one file: what one of them is given, another is not."""
+    its branches. `start` tells apart several starts of a server that stand in one file: what one is given, another is not."""
 
     kind: Literal["option", "environment"]
     name: str

@@ -47,7 +47,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     members = (lead, *(recipe for recipe in recipes if recipe.key != key))
     baseline, missing = baselines(sources, members, old)
     trees, rules = checks.trees_of(sources, layout, lead, new), policy(sources.tree, layout, lead)
-    known = checks.known(sources, layout, tree, trees, members, rules, old, new)
+    known = checks.known(sources, layout, tree, trees, members, old, new)
     chosen = candidate(sources, layout, rules, old, new, baseline, known.comparisons, reasons)
     chosen = replace(chosen, hints=tuple(hints) or chosen.hints)
     moved = edit.move(tree, layout, names, chosen.text)
@@ -59,29 +59,15 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     made = checks.made(sources, layout, tree, trees, known, members, chosen, smoke, baseline, missing)
     if not any(one.action == "stop" for check in made.checks for one in check.findings):
         movables.require(tree, layout, names)
-    return Subject(
-        family=members,
-        candidate=chosen,
-        plan=Plan(
-            title=Text(en=f"Update {key}", zh=f"更新 {key}"),
-            sites=tuple(site for site in moved.sites if site.file in moved.files),
-            scope=proved.scope,
-            diff=moved.diff,
-            smoke=smoke,
-            comparisons=known.comparisons,
-            baseline=baseline,
-            missing_baseline=missing,
-            thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
-            notes=(*proved.notes, *mentions.told(mentions.mentions(tree, layout, names))),
-            control=arm,
-            checks=made.checks,
-            carried=made.carried,
-            siblings=made.siblings,
-            pins=made.pins,
-        ),
-        rules=layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest)),
-        limits=limits,
+    found = Plan(
+        title=Text(en=f"Update {key}", zh=f"更新 {key}"), sites=tuple(site for site in moved.sites if site.file in moved.files),
+        scope=proved.scope, diff=moved.diff, smoke=smoke, comparisons=known.comparisons, baseline=baseline,
+        missing_baseline=missing, control=arm, checks=made.checks, carried=made.carried, siblings=made.siblings, pins=made.pins,
+        thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
+        notes=(*proved.notes, *mentions.told(mentions.mentions(tree, layout, names))),
     )
+    demanded = layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest))
+    return Subject(family=members, candidate=chosen, plan=found, rules=demanded, limits=limits)
 
 
 def movable(tree: Tree | Shelf, layout: Layout, key: str) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from bot.images import reference
-from bot.images.policy import Policy
 from bot.layout import Layout
 from bot.model.finding import Checked
 from bot.model.image import Candidate, Resolved
@@ -24,10 +23,9 @@ from bot.plan.sources import Sources
 from bot.plan.trees import Trees
 from bot.preflight import preflight
 from bot.recipe import siblings
-from bot.recipe.read import outline
+from bot.recipe.read import changes, outline
 from bot.recipe.shelf import Shelf
 from bot.recipe.uses import engine_name, uses
-from bot.upstream import changes as named
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -55,22 +53,22 @@ def trees_of(sources: Sources, layout: Layout, lead: Recipe, new: Resolved) -> T
     return Trees(sources, layout, engine_name(layout, lead, sources.engines), new)
 
 
-def known(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, family: Sequence[Recipe], rules: Policy,
-          old: Resolved, new: Resolved) -> Known:
+def known(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, family: Sequence[Recipe], old: Resolved,
+          new: Resolved) -> Known:
     """What the family uses, what was learnt, what lies between the images, and which of the wanted changes the new one holds."""
     used = uses(tree, layout, family, sources.engines, trees.elsewhere)
     lessons = memory.lessons(sources, family)
-    changes = (*named.wanted(rules.must_have, rules.must_not_have, trees.repository, "policy"),
-               *memory.changes(lessons, trees.repository or ""))
+    wanted = (*changes(tree, layout, family[0]), *memory.changes(lessons, trees.repository or ""))
     return Known(uses=used, lessons=lessons, comparisons=upstream.comparisons(sources, trees, old, new, used),
-                 contained=upstream.contained(sources, trees, new, used, changes) if changes else ())
+                 contained=upstream.contained(sources, trees, old, new, used, wanted) if wanted else ())
 
 
 def made(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, known: Known, family: Sequence[Recipe],
          candidate: Candidate, smoke: Sequence[Point], baseline: Baseline | None, missing: str | None) -> Made:
     """Every check of the plan, with all that can be asked here; what cannot is unknown there, with the reason."""
-    files, unread = reading.gathered(sources, trees, candidate.old, candidate.new, known.uses, family[0].hardware)
+    files, unread = reading.gathered(sources, trees, candidate.old, candidate.new, known.uses, family[0])
     others, untold = world.gather(sources, layout, tree, family, candidate)
+    unread |= {} if sources.lessons is not None else {"history": "not-asked"}
     beside = _siblings(sources, layout, tree, family, candidate)
     said: Mapping[str, Any] = {**files, **others}
     facts = Facts(

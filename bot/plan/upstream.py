@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from bot.errors import BumpbotError
 from bot.images import built
 from bot.images.tags import fields, unlike
@@ -28,16 +30,25 @@ def comparisons(sources: Sources, trees: Trees, old: Resolved, new: Resolved, us
                             trees.engine)
 
 
-def contained(sources: Sources, trees: Trees, new: Resolved, uses: Uses, changes: Sequence[Change]) -> tuple[Contained, ...]:
-    """How the changes that somebody names stand to the candidate, to what else is published, and to the coupled parts. What is
-    published is only asked for where a change is named."""
+def contained(sources: Sources, trees: Trees, old: Resolved, new: Resolved, uses: Uses,
+              changes: Sequence[Change]) -> tuple[Contained, ...]:
+    """How the changes that somebody names stand to the candidate, to what else is published, and to the coupled parts. What else
+    is published is only asked for where the candidate does not do: it may be hundreds of tags."""
     asked = []
     own = [change for change in changes if trees.repository and change.repository.lower() == trees.repository.lower()]
     if own and trees.repository:
-        asked.append(contains.Published(of=new.reference.name, repository=trees.repository, choices=published(sources, trees, new),
-                                        candidate=(new.reference.tag or new.digest, trees.commit(new))))
+        image = contains.Published(of=new.reference.name, repository=trees.repository, candidate=_named(trees, new),
+                                   current=_named(trees, old))
+        first = contains.contained(trees.history_of, changes, [image])
+        if any(one.candidate is not None and one.candidate.fits is False for one in first):
+            image = replace(image, choices=published(sources, trees, new))
+        asked.append(image)
     asked += [one for pin in uses.pins if (one := _pinned(trees, pin, changes)) is not None]
     return contains.contained(trees.history_of, changes, asked)
+
+
+def _named(trees: Trees, image: Resolved) -> contains.Named:
+    return image.reference.tag or image.digest, trees.commit(image)
 
 
 def _pinned(trees: Trees, pin: Pin, changes: Sequence[Change]) -> contains.Published | None:

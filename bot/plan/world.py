@@ -45,8 +45,8 @@ class _Asked:
         except _Unknown as why:
             self.unknown[check] = why.word
         except BumpbotError as error:
-            old = "cannot merge without a checkout" in error.reason
-            self.unknown[check] = "old-git" if old else next((word for kind, word in _WORDS if isinstance(error, kind)), "unreadable")
+            said = next((word for kind, word in _WORDS if isinstance(error, kind)), "unreadable")
+            self.unknown[check] = "old-git" if "cannot merge without a checkout" in error.reason else said
             self.sources.say(f"{check}: {error}")
 
 

@@ -7,7 +7,21 @@ from collections.abc import Callable, Sequence
 from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
-from bot.preflight import capacity, certify, contains, identity, mergeable, names, overlap, parity, roster, runners, staging
+from bot.preflight import (
+    arch,
+    capacity,
+    certify,
+    contains,
+    identity,
+    mergeable,
+    names,
+    options,
+    overlap,
+    parity,
+    roster,
+    runners,
+    staging,
+)
 from bot.preflight import imports as imported
 from bot.preflight.history import history
 
@@ -27,6 +41,8 @@ CHECKS: dict[Check, Callable[[Facts], Checked]] = {
     "mergeable": mergeable.check,
     "history": _history,
     "imports": imported.check,
+    "options": options.check,
+    "arch": arch.check,
     "contains": contains.check,
     "certify": certify.check,
     "names": names.check,

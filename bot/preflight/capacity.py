@@ -1,4 +1,4 @@
-"""Whether the machines have room now: not above the limit of use, and as many nodes idle as are needed. It flips within minutes
+"""Whether the machines have room now: below the limit of use, and as many nodes idle as are needed. It flips within minutes
 (#2908), so that the moment and the figures are told, and the pull request is opened only after this."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _loads(facts: Facts, words: Sequence[str]) -> list[Load]:
 
 
 def _room(facts: Facts, load: Load) -> bool:
-    return load.used <= facts.capacity_limit + _NEARLY and load.idle >= facts.idle_needed
+    return load.used < facts.capacity_limit - _NEARLY and load.idle >= facts.idle_needed
 
 
 def _full(facts: Facts, name: str, loads: Sequence[Load]) -> PlanFinding:
@@ -48,8 +48,8 @@ def _full(facts: Facts, name: str, loads: Sequence[Load]) -> PlanFinding:
     return PlanFinding(
         check="capacity", class_="capacity", action="stop", who="bot", where=best.source or "preflight.capacity",
         evidence=f"{cluster}: {used} used, {few.en}, {best.queued} queued, {at}",
-        what=Text(f"{cluster} has no room: {used} in use at {at} ({few.en}); a bump starts at {limit} or below with {need} idle",
-                  f"{cluster} 没有余量：{at} 时占用 {used}（{few.zh}）；占用不高于 {limit} 且至少 {need} 个节点空闲时才会开始更新"),
+        what=Text(f"{cluster} has no room: {used} in use at {at} ({few.en}); a bump starts below {limit} with {need} idle",
+                  f"{cluster} 没有余量：{at} 时占用 {used}（{few.zh}）；占用低于 {limit} 且至少 {need} 个节点空闲时才会开始更新"),
         next=Text("nothing: the bot looks again and starts once there is room", "无需处理：机器人会再次查看，有余量后自动开始"),
         release=Release(of="capacity", subject=name, says=Text(
-            f"{cluster} is at {limit} or below with {need} nodes idle", f"{cluster} 占用不高于 {limit} 且有 {need} 个节点空闲")))
+            f"{cluster} is below {limit} with {need} nodes idle", f"{cluster} 占用低于 {limit} 且有 {need} 个节点空闲")))

@@ -12,6 +12,7 @@ from bot.model.memory import Lesson
 from bot.model.outcome import Outcome
 from bot.model.preflight import Facts
 from bot.model.text import Text
+from bot.preflight.words import unknown
 
 STALE = timedelta(days=30)
 """For so long a blocker that nobody can look at stops the next try; after that a person is asked, or it would block for ever."""
@@ -28,6 +29,8 @@ _NEVER = Text("a person says so", "由人员确认")
 def history(facts: Facts, made: Mapping[Check, Checked]) -> Checked:
     """What memory says of the same candidate and recipe, newest first, then of siblings; `made` are the other checks, as they were
     made on the same facts: they tell whether a blocker is still there."""
+    if "history" in facts.unknown and not facts.lessons:
+        return unknown(facts, "history")
     mine = _same(facts)
     found = [*_own(facts, mine, made), *_siblings(facts)]
     about = Text(f"{len(facts.lessons)} lessons of earlier bumps", f"既往升级的 {len(facts.lessons)} 条经验")

@@ -45,7 +45,7 @@ def siblings(tree: Tree | Shelf, layout: Layout, keys: Collection[str], image: R
     made = {key: _recipe(shelf, layout, key) for key in found}
     return tuple(
         Sibling(recipe=key, image=named[key], same=same, hardware=recipe.hardware if (recipe := made[key]) else "",
-                since=_since(key, image, said, dated), pins=tuple(pins(key)), evals=_evals(recipe, scored(key)) if recipe else ())
+                since=_since(key, image, said, dated), pins=_pins(pins, key), evals=_evals(recipe, scored(key)) if recipe else ())
         for key, same in found.items())
 
 
@@ -70,6 +70,14 @@ def _recipe(shelf: Shelf, layout: Layout, key: str) -> Recipe | None:
     return None
 
 
+
+
+def _pins(pins: Pins, key: str) -> tuple[str, ...]:
+    """A recipe's coupled parts; none where its files cannot be read, which is no fault of the candidate's."""
+    try:
+        return tuple(pins(key))
+    except (BadInput, Refusal):
+        return ()
 
 
 def _evals(recipe: Recipe, rows: Sequence[Row]) -> tuple[Text, ...]:

@@ -46,6 +46,8 @@ LISTENS = {
     "issue_comment": Trigger(types=("created",)),
     "workflow_run": Trigger(types=("completed",)),
 }
+# What an App is granted that opens pull requests and starts workflows.
+GRANTED, WRITES = ("contents", "pull_requests", "issues", "actions"), ("admin", "maintain", "write")
 TOKENS = {"bot": "loopback-bot-token", "default": "loopback-default-token"}
 
 
@@ -115,9 +117,9 @@ class World:
         if (machines := self.fleet.registered()) is not None:
             self.hub.settings.machines[:] = [Machine(name=one.name, labels=one.labels, online=one.online, busy=one.busy)
                                              for one in machines]
-        if who.grants is not None or machines is not None:
-            told = {"administration": "read"} if who.grants is None else who.grants
-            self.hub.settings.apps[who.bot.removesuffix("[bot]")] = dict(told)
+        level = "write" if who.permission in WRITES else "read"
+        usual = {**dict.fromkeys(GRANTED, level), **({} if machines is None else {"administration": "read"})}
+        self.hub.settings.apps[who.bot.removesuffix("[bot]")] = usual if who.grants is None else dict(who.grants)
 
     @property
     def github_url(self) -> str:

@@ -30,6 +30,12 @@ def about(text: str, repository: str | None) -> bool:
     return not named or repository is None or named.lower() == repository.lower()
 
 
+def said(text: str) -> str:
+    """A change's word as a sentence may hold it on the forge, where `#123` and `owner/name@abc1234` would be links."""
+    named, number, commit = _parts(text)
+    return f"{f'pull request {number}' if number else commit}{f' of {named}' if named else ''}"
+
+
 def wanted(must_have: Sequence[str], must_not_have: Sequence[str], repository: str | None, why: str = "") -> tuple[Change, ...]:
     """What a policy names, as changes; those of no known repository are left out, for nobody can look for them."""
     rows: list[tuple[str, Wish]] = [(text, "must-have") for text in must_have] + [(text, "must-not-have") for text in must_not_have]

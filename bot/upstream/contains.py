@@ -21,11 +21,13 @@ Named = tuple[str, str | None]
 
 class Published(Struct, frozen=True, kw_only=True):
     """What there is of one thing built from a repository's sources: image tags, or versions of a coupled part, newest first, each
-    with the commit that it was built from where that is known. `candidate` is the one that would be taken."""
+    with the commit that it was built from where that is known. `candidate` is the one that would be taken; only what is newer than
+    `current`, where that is given, is proposed in its place (newer than the candidate, where nobody knows what `current` is)."""
 
     of: str
     repository: str
     candidate: Named | None = None
+    current: Named | None = None
     choices: tuple[Named, ...] = ()
 
 
@@ -53,11 +55,26 @@ def _contained(history: History | None, changes: Sequence[Change], asked: Publis
     if candidate and candidate.fits is not False:
         return Contained(of=asked.of, candidate=candidate, best=candidate.name if candidate.fits else None)
     choices = tuple(choose(name, commit) for name, commit in asked.choices)
-    best = next((choice.name for choice in choices if choice.fits), None)
+    least = _date(history, (asked.current[1] or head) if asked.current else None)
+    fitting = (choice for choice in choices if choice.fits)
+    best = next((choice.name for choice in fitting if asked.current is None or _newer(history, choice, least)), None)
     # One of which nobody knows what it was built from proves nothing, and no policy would take it.
     known = [choice for choice in choices if choice.fits is not None]
     clash = _ranges(changes, known) if known and best is None else ()
     return Contained(of=asked.of, candidate=candidate, choices=choices, best=best, clash=clash)
+
+
+def _newer(history: History | None, choice: Choice, least: str | None) -> bool:
+    """By the commits' days: two releases lie on two branches, and neither is behind the other."""
+    date = _date(history, choice.commit)
+    return date is not None and least is not None and date > least
+
+
+def _date(history: History | None, commit: str | None) -> str | None:
+    try:
+        return history.commit(commit).date or None if history is not None and commit else None
+    except BumpbotError:
+        return None
 
 
 def _choice(holders: Sequence[Callable[[str | None], Held]], name: str, commit: str | None) -> Choice:

@@ -30,8 +30,8 @@ def named(context: Context, snapshot: Snapshot, bump: Bump) -> Bump:
     if not _blocked(context, snapshot, over[-1]):
         return _under(context, bump, over[-1])
     found = [one for one in findings(bump.subject.plan.checks) if one.action == "stop"]
-    if found and found[0].check == "history":
-        raise _refusal(found[0])
+    if (known := next((one for one in found if one.check == "history"), None)) is not None:
+        raise _refusal(known)
     return _under(context, bump, f"{bump.id}-{len(over) + 1}")
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec import json
 
 from bot.adapters.process import LocalProcess
 from bot.adapters.upstream.clone import Clone
@@ -169,6 +171,46 @@ class TestACloneOverTheWire:
             with pytest.raises(Refusal, match="rewritten"):
                 history.full(story.after)
             assert history.touched(story.option, late) == {late: ("other",)}
+
+    def test_reads_branches_anew_once_they_are_old_and_does_without_where_nobody_answers(self, upstream, story, tmp_path) -> None:
+        with serve(upstream.folder) as (url, _):
+            clone = Clone(LocalProcess(), url, tmp_path / "cache")
+            upstream.tag("v2", upstream.commit("Late"))
+            assert CloneHistory(Clone(LocalProcess(), url, tmp_path / "cache")).full("main") == story.after
+            os.utime(clone.git.folder / "filled", (0, 0))
+            late = CloneHistory(Clone(LocalProcess(), url, tmp_path / "cache"))
+            assert (late.full("main"), late.tags()["v2"]) == (upstream.tip("main"), upstream.tip("main"))
+        os.utime(clone.git.folder / "filled", (0, 0))
+        assert CloneHistory(Clone(LocalProcess(), url, tmp_path / "cache")).full("main") == upstream.tip("main")
+
+    def test_makes_room_for_the_newest_clones(self, upstream, story, tmp_path, monkeypatch) -> None:
+        monkeypatch.setattr("bot.adapters.upstream.clone.CLONES", 2)
+        with serve(upstream.folder) as (url, _):
+            made = []
+            for number, name in enumerate(("a.git", "b.git", "c.git")):
+                Repository(tmp_path / name).commit("x")
+                made.append(Clone(LocalProcess(), url.replace("engine.git", name), tmp_path / "cache").git.folder)
+                os.utime(made[-1] / "used", (number, number))
+        assert [folder.exists() for folder in made] == [False, True, True]
+
+    def test_may_hold_names_and_titles_that_are_no_text(self, upstream, story, tmp_path) -> None:
+        upstream.git("fast-import", "--quiet", data=b"commit refs/heads/odd\ncommitter c <c@example.org> 1 +0000\ndata 3\n\xff\x01\x02\n"
+                     b"M 100644 inline \"a\\377\\n.py\"\ndata 2\n\xff\x00\n")
+        history, odd = near(upstream, tmp_path), upstream.git("rev-parse", "odd").strip()
+        assert json.encode(history.commit(odd)) and history.patch_ids([odd]) == {}
+        tree = CloneTree(history.clone, odd)
+        assert json.encode(tree.paths()) and len(tree.paths()) == 1
+
+    def test_runs_nothing_of_the_other_side(self, upstream, story, tmp_path) -> None:
+        upstream.commit("Bad", {".gitattributes": "* filter=evil diff=evil\n", ".gitmodules": "[submodule x]\n\turl = ext::sh\n"})
+        config = upstream.folder / "config"
+        config.write_text(config.read_text() + f"[filter \"evil\"]\n\tsmudge = touch {tmp_path}/ran\n"
+                          f"[diff \"evil\"]\n\ttextconv = touch {tmp_path}/ran\n\tcommand = touch {tmp_path}/ran\n"
+                          f"[core]\n\tfsmonitor = touch {tmp_path}/ran\n\tpager = touch {tmp_path}/ran\n")
+        history = near(upstream, tmp_path)
+        head = upstream.tip("main")
+        assert history.patch_ids([head, story.fast]) and CloneTree(history.clone, head).read(PARSER) == b"--tp\n"
+        assert history.last_touched("main", PARSER, text="--ep") and not (tmp_path / "ran").exists()
 
     def test_of_a_patch_costs_one_request_for_all_contents(self, upstream, story, tmp_path) -> None:
         with serve(upstream.folder) as (url, asked):

@@ -69,6 +69,12 @@ class TestALayoutsPolicies:
         assert wanted(said(), "dsv4-fp4-h200-vllm").must_have == ("0123456789abcdef",)
         assert wanted(said(), "glm5", Wanted(quiet_days=0)).quiet_days == 0
 
+    def test_name_changes_by_commit_and_by_pull_request_of_any_repository(self) -> None:
+        text = "policy: {must-have: ['#54853', ai-dynamo/dynamo#9001, 0123abc], must-not-have: [o/n@0123abc]}\n"
+        found = wanted(said(text), "any")
+        assert (found.must_have, found.must_not_have) == (("#54853", "ai-dynamo/dynamo#9001", "0123abc"), ("o/n@0123abc",))
+        assert jsonschema_rs.validator_for(schema()).is_valid(yaml.safe_load(PLAIN + text))
+
     @pytest.mark.parametrize(("text", "told"), [
         ("policy: {chanel: stable}\n", "f.yml:7: policy.chanel: unknown key"),
         ("policy: {channel: newest}\n", "f.yml:7: policy.channel"),
@@ -77,6 +83,9 @@ class TestALayoutsPolicies:
         ("policies:\n  a:\n    channel: pinned\n", "f.yml:8: policies.a.reason: a pin needs its reason"),
         ("policy: {minimum-age-days: -1}\n", "f.yml:7: policy.minimum-age-days"),
         ("policy: {must-have: [main]}\n", "f.yml:7: policy.must-have.0"),
+        ("policy: {must-have: ['#0']}\n", "f.yml:7: policy.must-have.0"),
+        ("policy: {must-not-have: [o/n#]}\n", "f.yml:7: policy.must-not-have.0"),
+        ("policy: {must-have: [o/n@main]}\n", "f.yml:7: policy.must-have.0"),
         ("policy: {may-change: [version]}\n", "f.yml:7: policy.may-change.0"),
         ("policy: {hints: [{by: me}]}\n", "f.yml:7: policy.hints.0: a hint names a tag or a commit"),
         ("policy: {hints: [{use: v1, contains: 0123abc}]}\n", "f.yml:7: policy.hints.0: a hint names a tag or a commit"),

@@ -150,9 +150,9 @@ class TestStagingElsewhere:
 
 class TestCapacity:
     @pytest.mark.parametrize(("nodes", "idle", "stops"), [
-        (10, 3, False), (10, 2, False), (10, 1, True), (4, 1, False), (4, 0, True), (1, 1, False), (0, 0, True), (6, 1, True),
+        (10, 3, False), (10, 2, True), (10, 1, True), (4, 1, False), (4, 0, True), (1, 1, False), (0, 0, True), (6, 1, True),
     ])
-    def test_is_there_up_to_the_limit_with_one_node_idle(self, nodes: int, idle: int, stops: bool) -> None:
+    def test_is_there_below_the_limit_with_one_node_idle(self, nodes: int, idle: int, stops: bool) -> None:
         checked = capacity.check(facts(loads=(Load(cluster="h200-dgxc", nodes=nodes, idle=idle),)))
         assert [found.action for found in checked.findings] == ["stop"] * stops
 

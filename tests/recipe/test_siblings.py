@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.errors import BadInput
 from bot.images.reference import parse
 from bot.layout import Layout, resolve
 from bot.model.result import Cell, Row
@@ -100,6 +101,12 @@ class TestSinceWhen:
 class TestWithWhat:
     def test_pins_are_told_as_they_are_given(self, shelf: Shelf, guest: Layout) -> None:
         assert found(shelf, guest, pins=lambda key: (f"dynamo of {key}",))["tagged"].pins == ("dynamo of tagged",)
+
+    def test_pins_of_a_recipe_that_cannot_be_read_are_left_out(self, shelf: Shelf, guest: Layout) -> None:
+        def broken(key: str) -> tuple[str, ...]:
+            raise BadInput("no mapping", "mend it", file="x.yaml")
+
+        assert found(shelf, guest, pins=broken)["pinned"].pins == ()
 
     def test_evals_with_threshold_and_the_lowest_known_score(self, excerpt: Any, inferencex: Layout) -> None:
         shelf, told = Shelf.of(excerpt), []

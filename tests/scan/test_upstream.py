@@ -6,10 +6,15 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from bot.adapters.process import LocalProcess
+from bot.adapters.upstream.clone import Clone
+from bot.adapters.upstream.told import CloneHistory
 from bot.errors import Missing, Unreachable
 from bot.model.image import ImageFacts, Platform, Resolved
 from bot.model.upstream import Commit
+from tests.fakes.upstream_git import Repository
 from tests.scan.test_asking import Registry, digest, scan
 
 FIX = "f" * 40
@@ -105,6 +110,24 @@ class TestCommitsOfThePolicy:
     def test_that_nobody_can_tell_are_unknown_and_nothing_is_taken(self, content: str) -> None:
         found, = scan(Labelled(v1_0_0="old", v1_1_0=content), "x/engine:v1.0.0", policy=self.RULE, commits=Commits(), more=SOURCES).lines
         assert found.candidate is None and any(f"whether it contains {FIX}" in one for one in found.unknown)
+
+    def test_may_be_pull_requests_where_the_whole_history_tells_and_else_are_unknown(self, tmp_path) -> None:
+        upstream = Repository(tmp_path / "engine.git")
+        begun, fixed = upstream.commit("Begin"), upstream.commit("Fix the store (#53)")
+        history = CloneHistory(Clone(LocalProcess(), str(upstream.folder), tmp_path / "cache"))
+
+        class Built(Labelled):
+            def resolve(self, wanted: Any) -> Resolved:
+                return replace(super().resolve(wanted), labels={"org.opencontainers.image.revision": at[wanted.digest]})
+
+        at = {digest("new"): fixed, digest("old"): begun}
+        rule = "must-have: ['#53', other/part#9]"
+        for histories, candidate in (({"histories": {"x/engine": history}.get}, "x/engine:v1.1.0@"), ({}, "")):
+            found, = scan(Built(v1_0_0="old", v1_1_0="new"), "x/engine:v1.0.0", policy=rule, commits=Commits(), more=SOURCES,
+                          **histories).lines
+            assert (found.candidate or "")[:16] == candidate
+            told = (*found.reasons, *found.unknown)
+            assert any("contain" in one and "pull request 53" in one for one in told) and not any("#53" in one for one in told)
 
     def test_are_asked_by_a_hint_too_and_answer_it(self) -> None:
         commits = Commits({"e5" * 20: False})

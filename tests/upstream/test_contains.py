@@ -110,12 +110,20 @@ class TestAllThatIsPublished:
         titles = ["Zero", "One", "Pin another attention kernel (#19)", "Three", "Repair the store's block table (#53)", "Five"]
         return [(f"n{number}", upstream.commit(title, {"log": title})) for number, title in enumerate(titles)][::-1]
 
-    def ask(self, upstream, tags, candidate: int, *wishes: tuple[str, str]):
+    def ask(self, upstream, tags, candidate: int, *wishes: tuple[str, str], current: tuple[str, str | None] | None = None):
         told = history(upstream)
         changes = [parsed(text, NAME, wish) for text, wish in wishes]
         found, = contained(lambda repository: told, changes, [Published(of="x/engine", repository=NAME, candidate=tags[candidate],
-                                                                        choices=tuple(tags))])
+                                                                        current=current, choices=tuple(tags))])
         return found
+
+    def test_is_only_proposed_where_it_is_newer_than_what_runs(self, upstream, tags) -> None:
+        wish = ("#19", "must-not-have")
+        assert self.ask(upstream, tags, 0, wish, current=tags[-1]).best == "n1"
+        found = self.ask(upstream, tags, 0, wish, current=tags[-2])
+        assert (found.best, found.clash) == (None, ("must-not-have o/engine 19: n2 to n5",))
+        assert self.ask(upstream, tags, 3, ("#53", "must-have"), current=("custom", None)).best == "n5"
+        assert self.ask(upstream, tags, 0, wish, current=("custom", None)).best is None
 
     def test_has_a_newest_that_fits(self, upstream, tags) -> None:
         found = self.ask(upstream, tags, 2, ("#53", "must-have"))

@@ -8,14 +8,19 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
+from time import time
 
 from bot.adapters.gitcli import REMOTE_S, GitCommand, Remote, meaning
-from bot.errors import BadInput, Missing, Refusal
+from bot.errors import BadInput, Missing, Refusal, Unreachable
 from bot.ports import Process
 
 # A first fetch of an engine's commits and folders takes minutes on a slow line.
 FIRST_S = 900.0
+# As old may be what a clone says of branches and tags; a commit that is asked for by its id is fetched whenever it is not here.
+STALE_S = 1800.0
 CLONES, CLONES_BYTES = 8, 6_000_000_000
 ID = re.compile(r"[0-9a-f]{4,40}")
 OID = re.compile(r"[0-9a-f]{40}")
@@ -38,6 +43,8 @@ class Clone:
     def __init__(self, process: Process, source: str, cache: Path, *, token: str | None = None) -> None:
         remote = Remote.parse(source)
         self.local, self._fresh = remote.protocol == "file", False
+        self._refs: tuple[str, ...] | None = None
+        self.fetched = 0
         if self.local:
             where = _found(process, Path(remote.url.removeprefix("file://")))
             # No protocol at all: a partial clone of somebody's would else fetch, and write, when it is read.
@@ -57,6 +64,20 @@ class Clone:
         """Exit code, stdout and stderr."""
         return self.git.answer("--no-optional-locks", *argv, stdin=stdin)
 
+    def kept(self, name: str, *argv: str) -> bytes:
+        """What git prints of a repository's commits, kept beside a clone of ours for as long as its branches and tags stand."""
+        if self.local:
+            return self.run(*argv)
+        refs = self.run("for-each-ref", "--format=%(objectname) %(refname)")
+        stand, file = hashlib.sha256("\0".join(argv).encode() + refs).hexdigest().encode(), self.git.folder / f"{name}.kept"
+        if file.exists() and (old := file.read_bytes()).startswith(stand):
+            return old[len(stand):]
+        out = self.run(*argv)
+        fresh = self.git.folder / f"{name}.{token_hex(8)}"
+        fresh.write_bytes(stand + out)
+        fresh.replace(file)
+        return out
+
     @property
     def shallow(self) -> bool:
         """Whether the history ends where somebody cut it off."""
@@ -64,13 +85,16 @@ class Clone:
 
     def refs(self) -> tuple[str, ...]:
         """The words that name every branch and tag to `rev-list`."""
-        return (*_REFS, *(("HEAD",) if self._points("HEAD") else ()))
+        if self._refs is None:
+            self._refs = (*_REFS, *(("HEAD",) if self._points("HEAD") else ()))
+        return self._refs
 
     def refresh(self) -> bool:
         """Fetches all branches and tags, once in the life of this object; whether there was anything to ask."""
         if self.local or self._fresh:
             return False
-        self._fresh = True
+        self._fresh, self._refs = True, None
+        self.fetched += 1
         told = self.git.run("ls-remote", "--symref", "origin", "HEAD", limit_s=REMOTE_S).decode("utf-8", "replace")
         head = re.match(r"ref: (refs/heads/\S+)\tHEAD", told)
         specs = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
@@ -80,6 +104,13 @@ class Clone:
         (self.git.folder / "filled").touch()
         return True
 
+    def freshen(self) -> None:
+        """Fetches what came in the meantime before a branch or the tags are read; the old ones will do where nobody answers."""
+        filled = self.git.folder / "filled"
+        if not self.local and not self._fresh and time() - filled.stat().st_mtime > STALE_S:
+            with suppress(Unreachable):
+                self.refresh()
+
     def known(self, name: str) -> str | None:
         """The one commit of that id, or else of that tag or branch, as far as it is here. BadInput: several have that short id."""
         check_name(name)
@@ -88,18 +119,18 @@ class Clone:
                 raise BadInput(f"{name} is the short id of {len(found)} commits", "write more of its digits")
             return found[0]
         refs = [f"refs/{place}/{name}" for place in ("tags", "heads", "remotes/origin")]
-        return next((oid for ref in refs if (oid := self._points(ref))), self._points("HEAD") if name == "main" else None)
+        return next((oid for ref in refs if (oid := self._points(ref))), self._points("HEAD") if name in ("main", "HEAD") else None)
 
     def find(self, name: str) -> str:
         """The same, fetched where it is not here. Missing: it is gone."""
+        if not ID.fullmatch(name):
+            self.freshen()
         found = self.known(name)
         if found is None and self.refresh():
             found = self.known(name)
         if found is None and OID.fullmatch(name) and not self.local:
-            try:
+            with suppress(Missing, Refusal):
                 self._fetch("--no-tags", "--filter=blob:none", "origin", name, limit_s=REMOTE_S)
-            except (Missing, Refusal):
-                pass
             found = self.known(name)
         if found is None:
             raise Missing(f"there is no commit, tag or branch {name} upstream", "it is gone, or was never there")
@@ -142,10 +173,10 @@ def _found(process: Process, folder: Path) -> Path:
     env = {"LC_ALL": "C", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
            "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     if not folder.is_dir():
-        raise Missing(f"there is no folder {folder}", "correct the source in the layout")
+        raise Missing(f"there is no folder {folder}", "name a clone of the engine's repository")
     code, out, err = process.run(["git", "rev-parse", "--absolute-git-dir"], cwd=folder, env=env)
     if b"not a git repository" in err:
-        raise Missing(f"{folder} is no git repository", "correct the source in the layout")
+        raise Missing(f"{folder} is no git repository", "name a clone of the engine's repository")
     if code:
         raise meaning("rev-parse", err)
     return Path(os.fsdecode(out.removesuffix(b"\n")))

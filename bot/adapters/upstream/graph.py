@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from bot.model.upstream import Commit
 from bot.upstream import titles
@@ -47,6 +47,15 @@ class Graph:
         self._parents = [tuple(self.order[parent] for parent in one.parents if parent in self.order) for one in commits]
         self._newer = lru_cache(maxsize=256)(self._descendants)
         self._older = lru_cache(maxsize=64)(self._ancestors)
+
+    @cached_property
+    def by_pull(self) -> dict[int, list[Commit]]:
+        """The commits that came by each pull request, by their titles."""
+        made: dict[int, list[Commit]] = {}
+        for one in self.commits:
+            for number in titles.pulls(one.title) if one.pull else ():
+                made.setdefault(number, []).append(one)
+        return made
 
     def __contains__(self, sha: str) -> bool:
         return sha in self.order

@@ -87,7 +87,7 @@ class UpstreamSources:
             return GitHubHistory(self._github, named[1])
         try:
             return CloneHistory(Clone(self._process, source, self._cache, token=self._token if named else None))
-        except (Unreachable, Refusal) as error:
+        except (Unreachable, Refusal, Missing) as error:  # git follows no redirect of a renamed repository, the API does
             if not named:
                 raise
             self._say(f"{named[1]} could not be cloned, GitHub is asked in its place: {error}")

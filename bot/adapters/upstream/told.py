@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from secrets import token_hex
 
-from bot.adapters.gitcli import check_path
+from bot.adapters.gitcli import check_path, meaning
 from bot.adapters.upstream.clone import Clone, check_name
 from bot.adapters.upstream.graph import FORMAT, Graph, parsed
-from bot.errors import Refusal
+from bot.errors import BadInput, Refusal
+from bot.images.tags import Order
 from bot.model.upstream import Commit, Comparison
-from bot.upstream import titles
 from bot.upstream.patchid import patch_id as id_of
 
 _SHOWN = ("--no-commit-header", f"--format={FORMAT}", "--encoding=UTF-8")
@@ -29,14 +28,30 @@ class CloneHistory:
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
+        self._graph: tuple[int, Graph] | None = None
         self._ids: dict[str, str | None] = {}
         self._names: dict[str, str] = {}
         self._touched: dict[str, tuple[str, ...]] = {}
 
-    @cached_property
+    @property
     def graph(self) -> Graph:
-        """Everything that a branch or tag reaches."""
-        return Graph(parsed(self.clone.run("rev-list", "--topo-order", *_SHOWN, *self.clone.refs())))
+        """Everything that a branch or tag reaches, read again after a fetch."""
+        if self._graph is None or self._graph[0] != self.clone.fetched:
+            self._graph = (self.clone.fetched, self._read())
+        return self._graph[1]
+
+    def order(self, one: str, other: str) -> Order | None:
+        """How commit `one` stands to `other` (images' `Ancestry`); None when one is not known, or a short id fits several commits.
+        Two branches are incomparable, and so is what a shallow clone does not hold together."""
+        try:
+            left, right = (self.clone.known(name) if _ID.fullmatch(name) else None for name in (one, other))
+        except BadInput:
+            return None
+        if left is None or right is None:
+            return None
+        if left == right:
+            return "same"
+        return "older" if self._behind(left, right) else "newer" if self._behind(right, left) else "incomparable"
 
     def full(self, name: str) -> str:
         """The one commit that is meant, which a branch or tag reaches."""
@@ -84,6 +99,7 @@ class CloneHistory:
 
     def tags(self) -> Mapping[str, str]:
         """Every tag and the commit it names."""
+        self.clone.freshen()
         out = self.clone.run("for-each-ref", "--format=%(refname:strip=2)%00%(objectname) %(*objectname)", "refs/tags")
         rows = (line.split("\0") for line in out.decode("utf-8", "replace").splitlines())
         return {name: sha for name, ids in rows if (sha := ids.split()[-1]) in self.graph}
@@ -93,11 +109,11 @@ class CloneHistory:
         old, new = self._found(commit), self._found(head)
         if old in self.graph and new in self.graph:
             return self.graph.holds(old, new)
-        return not self.clone.run("rev-list", "--max-count=1", old, f"^{new}")
+        return self._behind(old, new)
 
     def merged(self, pull: int, head: str | None) -> Commit | None:
         """The first that came by this number; a revert or a cherry-pick names it too, and came later."""
-        found = [one for one in self._by_pull.get(pull, ()) if head is None or self.holds(one.sha, head)]
+        found = [one for one in self.graph.by_pull.get(pull, ()) if head is None or self.holds(one.sha, head)]
         return min(found, key=lambda one: (one.pull != pull, one.date), default=None)
 
     def saying(self, head: str | None, texts: Sequence[str], *, since: str | None = None) -> Sequence[Commit]:
@@ -131,13 +147,8 @@ class CloneHistory:
         ids = self.patch_ids([one.sha for one in near[:_SEARCHED]])
         return next((one for one in near if ids.get(one.sha) == patch_id), None)
 
-    @cached_property
-    def _by_pull(self) -> dict[int, list[Commit]]:
-        made: dict[int, list[Commit]] = {}
-        for one in self.graph.commits:
-            for number in titles.pulls(one.title):
-                made.setdefault(number, []).append(one)
-        return made
+    def _read(self) -> Graph:
+        return Graph(parsed(self.clone.kept("commits", "rev-list", "--topo-order", *_SHOWN, *self.clone.refs())))
 
     def _found(self, name: str) -> str:
         """Hundreds of tags are asked about: what is on a branch costs no process of git. A short id that several of those commits
@@ -146,6 +157,12 @@ class CloneHistory:
             near = self.graph.starting(check_name(name)) if _ID.fullmatch(name) else []
             self._names[name] = near[0] if len(near) == 1 else self.clone.find(name)
         return self._names[name]
+
+    def _behind(self, one: str, other: str) -> bool:
+        code, _, err = self.clone.answer("merge-base", "--is-ancestor", one, other)
+        if code not in (0, 1):
+            raise meaning("merge-base", err)
+        return code == 0
 
     def _between(self, base: str, head: str) -> list[Commit]:
         if base in self.graph and head in self.graph:
@@ -159,7 +176,7 @@ class CloneHistory:
 
     def _look(self, shas: Sequence[str]) -> None:
         for sha, told in self._each(shas, "--name-only", "-z"):
-            self._touched[sha] = tuple(path for path in told.decode("utf-8", "surrogateescape").lstrip("\n").split("\0") if path)
+            self._touched[sha] = tuple(path for path in told.decode("utf-8", "replace").lstrip("\n").split("\0") if path)
 
     def _diffs(self, shas: Sequence[str], paths: Sequence[str]) -> dict[str, str]:
         if not shas:

@@ -92,8 +92,18 @@ def _launchers(shelf: Shelf, layout: Layout, rule: Elsewhere, recipe: Recipe) ->
     labels = told.get("labels", told) if isinstance(told, dict) else {}
     names = labels.get(label) or labels.get(label.removeprefix("cluster:")) if isinstance(labels, dict) else None
     fleets = [str(name).partition("_")[0] for name in names] if isinstance(names, list) else [label.removeprefix("cluster:")]
-    return shelf.fitting([_HOLE.sub(lambda hole, fleet=fleet: {"runner": fleet, "hardware": recipe.hardware}.get(hole[1], "*"), glob)
-                          for fleet in dict.fromkeys(fleets) for glob in rule.launchers])
+    found: dict[str, None] = {}
+    for fleet in dict.fromkeys(fleets):
+        # A launcher may be a link to another (b200-dgxc-slurm to b200-dgxc), and links are not followed.
+        words = fleet.split("-")
+        names = ["-".join(words[:end]) for end in range(len(words), 0, -1)]
+        files = ([_filled(glob, name, recipe.hardware) for glob in rule.launchers] for name in names)
+        found |= dict.fromkeys(next((fitting for globs in files if (fitting := shelf.fitting(globs))), []))
+    return list(found)
+
+
+def _filled(glob: str, fleet: str, hardware: str) -> str:
+    return _HOLE.sub(lambda hole: {"runner": fleet, "hardware": hardware}.get(hole[1], "*"), glob)
 
 
 def _revision(shelf: Shelf, layout: Layout, rule: Elsewhere, recipe: Recipe) -> tuple[str | None, str]:

@@ -42,7 +42,8 @@ def documents(sources: Sequence[tuple[str, Read]], shelf: Shelf, layout: Layout,
 
 def read(variant: Variant, engines: Mapping[str, Engine], found: Found) -> None:
     """Options and variables of every process that this configuration starts."""
-    dynamo = (variant.text("frontend", "type") or "dynamo") == "dynamo" and bool(variant.mapping("dynamo") or variant.find("frontend"))
+    fronted = bool(variant.mapping("dynamo") or variant.find("frontend"))
+    dynamo = fronted and (variant.text("frontend", "type") or "dynamo") == "dynamo"
     for engine in engines.values():
         for key in engine.keys:
             program = f"dynamo.{key.removesuffix('_config')}" if dynamo and key.endswith("_config") else ""

@@ -81,7 +81,7 @@ def _pin(coupled: Coupled, said: dict[str, str], at: At, *, owned: bool) -> Pin:
         commit = None
     return Pin(name=coupled.name, package=coupled.package, module=coupled.module, source=coupled.source,
                version=version.removeprefix("v") if version and not commit else None, commit=commit,
-               wheel=None if commit else wheel, ref=said.get("ref") if not (commit or version or wheel) else None, at=at, owned=owned)
+               wheel=None if commit else wheel, ref=None if commit or version or wheel else said.get("ref"), at=at, owned=owned)
 
 
 def _found(tree: Any, path: Sequence[Any], way: str) -> Iterator[tuple[str, Leaf]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from bot import strict
 from bot.errors import BadInput
@@ -29,11 +32,14 @@ def paths(shelf: Shelf, layout: Layout, recipe: Recipe) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for facts in _facts(recipe):
         for glob in layout.preflight.scripts:
-            filled = _HOLE.sub(lambda hole: facts.get(hole[1], "*"), glob)
-            if files := shelf.fitting([filled]):
+            if files := shelf.fitting([_filled(glob, facts)]):
                 found |= dict.fromkeys(files)
                 break
     return tuple(found)
+
+
+def _filled(glob: str, facts: Mapping[str, str]) -> str:
+    return _HOLE.sub(lambda hole: facts.get(hole[1], "*"), glob)
 
 
 def read(shelf: Shelf, layout: Layout, recipe: Recipe, engines: Mapping[str, Engine], found: Found) -> dict[str, str]:
@@ -133,14 +139,10 @@ def _flat(tree: Mapping[Any, Any], prefix: tuple[Any, ...] = ()) -> Iterator[tup
 
 
 def _text(value: Any) -> str:
-    from json import dumps
-
-    return dumps(value, default=str) if isinstance(value, (bool, list, dict, type(None))) else str(value)
+    return json.dumps(value, default=str) if isinstance(value, (bool, list, dict, type(None))) else str(value)
 
 
 def _maybe(used: Used) -> Used:
-    from msgspec.structs import replace
-
     return replace(used, conditional=True)
 
 

@@ -1,0 +1,82 @@
+"""What an engine does with what a recipe asks of it: options, variables, checks, read from two of its trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from bot.model.upstream import Commit, OptionChanged, OptionsChecked
+from bot.model.uses import Used, Uses
+from bot.upstream.engines import Engine
+from bot.upstream.options import compare, reach, settings
+from bot.upstream.options.facts import Surveyed
+from bot.upstream.options.gather import root, surveyed
+
+__all__ = ["Surveyed", "checked", "root", "surveyed"]
+
+Touched = Callable[[str, str], Commit | None]
+_WORTH_A_COMMIT = ("removed", "renamed", "ambiguous", "default", "guard", "choice")
+MAX_ASKED = 12
+
+
+def checked(uses: Uses, name: str, engine: Engine, old: Surveyed | None, new: Surveyed, *, vendor: str = "",
+            models: Mapping[str, str] | None = None, touched: Touched | None = None) -> OptionsChecked:
+    """Everything that the recipe passes to one engine. `vendor` is `cuda` or `rocm` where the hardware is known, `models` the
+    recipe's model as `{"model": name}`; `touched` tells the newest commit that changed how often a text stands in a file."""
+    mine = [one for one in uses.options if _reads(one, engine)]
+    variables = [one for one in uses.environment if one.name.startswith(engine.prefixes) and not one.program]
+    found = [*compare.options(mine, engine, old, new), *compare.defaults(mine, engine, old, new, vendor),
+             *_guards(mine, old, new, vendor, models or {}), *_environment(variables, old, new)]
+    asked = 0
+    for at, one in enumerate(found):
+        if touched and one.what in _WORTH_A_COMMIT and asked < MAX_ASKED:
+            asked += 1
+            found[at] = replace(one, commit=_commit(one, engine, touched))
+    return OptionsChecked(engine=name, changed=tuple(found), parsers=new.read, counted=len(mine) + len(variables))
+
+
+def _reads(used: Used, engine: Engine) -> bool:
+    """Whether the engine's own parser sees it: its server, or a program in front that hands it on."""
+    if not used.program:
+        return True
+    part = used.program.rpartition(".")[2]
+    return part in (engine.module, *engine.called) or f"{part}_config" in engine.keys
+
+
+def _guards(mine: Sequence[Used], old: Surveyed | None, new: Surveyed, vendor: str,
+            models: Mapping[str, str]) -> Iterator[OptionChanged]:
+    """Checks that end a start. One that would have ended it with the old engine too is not understood: the recipe ran."""
+    before = {one.key for start in (settings.starts(mine, old) if old else ())
+              for one in reach.ended(old, start, vendor=vendor, models=models)} if old else set()
+    seen: set[str] = set()
+    for start in settings.starts(mine, new):
+        for one in reach.ended(new, start, vendor=vendor, models=models):
+            if one.key not in before and one.at not in seen:
+                seen.add(one.at)
+                yield OptionChanged(used=one.used[0], what="guard", at=one.at, said=one.said, beside=one.used[1:], certain=one.sure)
+
+
+def _environment(variables: Sequence[Used], old: Surveyed | None, new: Surveyed) -> Iterator[OptionChanged]:
+    """Variables that the new engine does not read any more: they are ignored there. Only where both trees say all of theirs."""
+    missed = [one for name, one in {one.name: one for one in variables}.items() if name not in new.variables]
+    if not missed or not new.read:
+        return
+    told = new.mentioned("variables")
+    before = old.mentioned("variables") if old else None
+    for one in missed:
+        if told is None:
+            yield OptionChanged(used=one, what="unread", said="a file of the engine could not be read")
+        elif one.name not in told:
+            was = before is not None and old is not None and (one.name in before or one.name in old.variables)
+            at = old.variables.get(one.name, "") if old else ""
+            if was or before is not None:
+                yield OptionChanged(used=one, what="removed" if was else "missing", old=one.name, at=at)
+
+
+def _commit(one: OptionChanged, engine: Engine, touched: Touched) -> Commit | None:
+    """Who did it: the newest commit that changed how often the name stands in the file where it was, or is."""
+    path = one.at.rpartition(":")[0]
+    text = one.said[:60] if one.what == "guard" and one.said else one.old if one.what in ("removed", "renamed") else one.new
+    text = one.used.name.rpartition(".")[2] if one.what == "default" else text
+    return touched(f"{engine.folder}/{path}" if engine.folder else path, text) if path and text else None

@@ -77,10 +77,11 @@ def _targets(node: ast.expr) -> list[str]:
 
 def _fields_of(one: ast.stmt) -> dict[str, str]:
     """`load_kwargs = get_kwargs(LoadConfig)`: the variable that holds a class's fields as arguments."""
-    if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name) and isinstance(one.value, ast.Call):
-        name, first = dotted(one.value.func), one.value.args[0] if one.value.args else None
-        if "kwargs" in name.rsplit(".", 1)[-1] and (of := dotted(first)):
-            return {one.targets[0].id: of}
+    if not (isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.value, ast.Call)):
+        return {}
+    target, name, first = one.targets[0], dotted(one.value.func), one.value.args[0] if one.value.args else None
+    if isinstance(target, ast.Name) and "kwargs" in name.rsplit(".", 1)[-1] and (of := dotted(first)):
+        return {target.id: of}
     return {}
 
 
@@ -106,7 +107,8 @@ def _given(call: ast.Call, env: Env, kwargs: Mapping[str, str]) -> dict[str, Any
             made["field"] = field
     for word in call.keywords:
         if word.arg is None and isinstance(word.value, ast.Dict):
-            laid = {literals.value(key).get("is"): value for key, value in zip(word.value.keys, word.value.values, strict=True) if key}
+            pairs = zip(word.value.keys, word.value.values, strict=True)
+            laid = {literals.value(key).get("is"): value for key, value in pairs if key}
             made |= {"default": literals.value(laid["default"])} if "default" in laid else {}
     if isinstance(dest := _text(given["dest"], env) if "dest" in given else None, str):
         made["dest"] = dest
@@ -154,7 +156,8 @@ def _decorators(one: ast.FunctionDef | ast.AsyncFunctionDef, cls: str) -> Iterat
                 made = {"names": flags, "line": decorator.lineno, "class": cls, "function": one.name, **_given(decorator, {}, {})}
                 yield made | ({"dest": plain[0]} if plain else {})
     defaults = [None] * (len(one.args.args) - len(one.args.defaults)) + list(one.args.defaults)
-    for parameter, default in [*zip(one.args.args, defaults, strict=True), *zip(one.args.kwonlyargs, one.args.kw_defaults, strict=True)]:
+    keywords = zip(one.args.kwonlyargs, one.args.kw_defaults, strict=True)
+    for parameter, default in [*zip(one.args.args, defaults, strict=True), *keywords]:
         call = default if isinstance(default, ast.Call) else _annotation(parameter.annotation)
         if call is not None and dotted(call.func).rsplit(".", 1)[-1] == "Option" and "typer" in dotted(call.func):
             names = [str(part.value) for part in call.args if isinstance(part, ast.Constant) and str(part.value).startswith("-")]

@@ -9,7 +9,9 @@ from bot.upstream.engines import Engine
 from bot.upstream.options.facts import Class, Option, Surveyed, dashed
 
 Resolve = Callable[[str, str], tuple[str, str] | None]
-_SWITCHES = ("store_true", "store_false", "store_const", "count", "BooleanOptionalAction", "StoreTrue", "StoreConst", "StoreBoolean")
+_SWITCHES = ("store_true", "store_false", "store_const", "count", "BooleanOptionalAction", "StoreTrue", "StoreConst",
+             "StoreBoolean")
+_TYPES = frozenset("Optional Union List Dict Any None Literal Type Tuple Annotated Callable".split())
 _DEEP = 8
 
 
@@ -28,7 +30,8 @@ def build(name: str, engine: Engine, known: Mapping[str, Any], parsers: Sequence
     missing = [path for path in engine.parsers if path not in known] if not parsers else []
     return Surveyed(engine=name, options=made, classes=maker.classes(),
                     functions=[{**one, "file": path} for path, facts in known.items() if facts for one in facts["functions"]],
-                    variables=variables, settled=maker.settled(), read=tuple(path for path, facts in known.items() if facts is not None),
+                    variables=variables, settled=maker.settled(), constants=maker.lists(),
+                    read=tuple(path for path, facts in known.items() if facts is not None),
                     unread=(*(path for path, facts in known.items() if facts is None), *missing), open=tuple(maker.open),
                     abbreviates=engine.abbreviates and all(facts["abbreviates"] for path in parsers if (facts := known.get(path))),
                     registry=any(known.get(path) for path in engine.environment))
@@ -93,7 +96,7 @@ class _Maker:
         return Option(names=tuple(one["names"]), dest=dest.replace("-", "_"), at=f"{path}:{one['line']}",
                       default=self.value(path if one.get("default") else given.get("path", path), default),
                       choices=self._choices(where, choices), help=one.get("help") or given.get("help", ""),
-                      switch=any(word in action for word in _SWITCHES) or boolean or one.get("nargs") == 0 or bool(one.get("refused")),
+                      switch=_switches(action) or boolean or one.get("nargs") == 0 or bool(one.get("refused")),
                       negatable="BooleanOptional" in action or boolean, deprecated=bool(one.get("deprecated")),
                       instead=one.get("instead", ""), refused=one.get("refused", ""), kind=one.get("type", ""),
                       owner=(one["field"][0].rsplit(".", 1)[-1], one["field"][1]) if "field" in one else None)
@@ -105,8 +108,8 @@ class _Maker:
         made = cls.fields.get(field[1]) if cls else None
         if made is None:
             return {}
-        return {"default": made.get("default"), "choices": made.get("choices") or _alias(made["type"]), "help": made.get("help", ""),
-                "path": made["file"], "boolean": _boolean(made["type"])}
+        return {"default": made.get("default"), "choices": made.get("choices") or _alias(made["type"]),
+                "help": made.get("help", ""), "path": made["file"], "boolean": _boolean(made["type"])}
 
     def _opened(self, path: str, one: Mapping[str, Any]) -> Iterator[Option]:
         """Options made of a class's fields in a loop: by a method for its own class, by a function for those that it is given."""
@@ -140,7 +143,7 @@ class _Maker:
             action = one.get("action") or ""
             yield Option(names=tuple(names), dest=key, at=one["at"], default=self.value(one["file"], one.get("default")),
                          choices=self._choices(one["file"], one.get("choices")), help=one.get("help", ""),
-                         switch=any(word in action for word in _SWITCHES) or (boolean and not action),
+                         switch=_switches(action) or (boolean and not action),
                          negatable="BooleanOptional" in action or (boolean and not told), owner=(owner.name, key),
                          deprecated="deprecated" in action.lower())
 
@@ -154,7 +157,8 @@ class _Maker:
     def _below(self, cls: Class, prefix: str, depth: int) -> Iterator[Option]:
         for key, one in cls.fields.items():
             for name in (key, *one.get("keys", ())):
-                yield Option(names=(prefix + name,), dest=prefix + key, at=one["at"], default=self.value(one["file"], one.get("default")),
+                yield Option(names=(prefix + name,), dest=prefix + key, at=one["at"],
+                             default=self.value(one["file"], one.get("default")),
                              choices=self._choices(one["file"], one.get("choices")), help=one.get("help", ""),
                              owner=(cls.name, key), deprecated=bool(one.get("deprecated")), kind=one["type"])
             for inner in _classes_in(one["type"]) if depth < 3 else ():
@@ -184,6 +188,17 @@ class _Maker:
         plain = facts["classes"].get(head, {}).get("plain", {}).get(rest) if cls else None
         return self.value(at[0], plain, depth + 1)
 
+    def lists(self) -> dict[str, list[Any]]:
+        """Named lists and `Literal[...]` types; a name that two files give different ones is left out."""
+        found: dict[str, list[Any]] = {}
+        twice: set[str] = set()
+        for facts in self.known.values():
+            for name, said in facts["constants"].items() if facts else ():
+                if isinstance(said.get("is"), list):
+                    twice |= {name} if found.get(name, said["is"]) != said["is"] else set()
+                    found[name] = said["is"]
+        return {name: value for name, value in found.items() if name not in twice}
+
     def settled(self) -> dict[str, tuple[dict[str, Any], str]]:
         """The defaults of every configuration class, also of those that it makes of another."""
         found: dict[str, tuple[dict[str, Any], str]] = {}
@@ -192,7 +207,8 @@ class _Maker:
                 said = one.get("default")
                 parts = {f".{inner}": value for inner, value in said["with"].items()} if said and "with" in said else {"": said}
                 for inner, value in parts.items():
-                    platforms = {platform: told[0] for platform in ("cuda", "rocm") if (told := self._on(one["file"], value, platform))}
+                    every = {platform: self._on(one["file"], value, platform) for platform in ("cuda", "rocm")}
+                    platforms = {platform: told[0] for platform, told in every.items() if told}
                     if platforms:
                         found[f"{name}.{key}{inner}"] = platforms, one["at"]
         return found
@@ -230,5 +246,8 @@ def _alias(kind: str) -> dict[str, Any] | None:
 
 def _classes_in(kind: str) -> list[str]:
     words = "".join(char if char.isalnum() or char in "_." else " " for char in kind).split()
-    return [word for word in words if word[:1].isupper() and word not in ("Optional", "Union", "List", "Dict", "Any", "None", "Literal",
-                                                                           "Type", "Tuple", "Annotated", "Callable")]
+    return [word for word in words if word[:1].isupper() and word not in _TYPES]
+
+
+def _switches(action: str) -> bool:
+    return any(word in action for word in _SWITCHES)

@@ -1,4 +1,4 @@
-"""The fields of a class that become options, or keys of a configuration: dataclasses, pydantic models, `Annotated` with metadata."""
+"""The fields of a class that become options, or keys of a configuration: dataclasses, pydantic models, metadata in types."""
 
 from __future__ import annotations
 

@@ -42,6 +42,17 @@ class Class(Struct, frozen=True, kw_only=True):
     bases: tuple[str, ...] = ()
 
 
+class Index(Struct, kw_only=True):
+    """The options by what else they are known by: destination, attribute, the field that they are made of, its class."""
+
+    dests: dict[str, Option] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)
+    owned: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    owners: set[str] = field(default_factory=set)
+    flat: set[str] = field(default_factory=set)
+    named: dict[str, str | None] = field(default_factory=dict)
+
+
 class Surveyed(Struct, kw_only=True):
     """One tree. `read` are the files that were understood, `unread` those that were not: what they define is unknown. `open` are
     places where options are made at run time in a way that nobody followed. `settled`
@@ -54,6 +65,7 @@ class Surveyed(Struct, kw_only=True):
     classes: dict[str, Class] = field(default_factory=dict)
     functions: list[dict[str, Any]] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, list[Any]] = field(default_factory=dict)
     settled: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     read: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
@@ -61,6 +73,25 @@ class Surveyed(Struct, kw_only=True):
     abbreviates: bool = True
     registry: bool = False
     mentioned: Callable[[str], Mapping[str, frozenset[str]] | None] = lambda kind: None
+
+    known: Index | None = None
+
+    @property
+    def index(self) -> Index:
+        """The options by destination and owner, put together once."""
+        if self.known is None:
+            made = Index()
+            for one in self.options.values():
+                made.dests.setdefault(one.dest, one)
+                for name in one.names:  # a field may be called as any of an option's names
+                    made.attributes.setdefault(name.lstrip("-").replace("-", "_"), one.dest)
+                made.flat.add(one.dest.replace("_", ""))
+                if one.owner:
+                    made.owned.setdefault(one.owner, set()).add(one.dest)
+                    made.owners.add(one.owner[0])
+            made.attributes |= {dest: dest for dest in made.dests}
+            self.known = made
+        return self.known
 
     def option(self, name: str) -> Option | None:
         """The option of that name; dashes and underscores are one to the parsers of most engines."""

@@ -39,7 +39,8 @@ class Gatherer:
 
     def run(self, name: str) -> Surveyed:
         parsers = [path for path in self.engine.parsers if path in self.files]
-        self._take([*parsers, *(path for path in self.engine.environment if path in self.files)])
+        checks = [path for path in sorted(self.files) if path.startswith(self.engine.checks)] if self.engine.checks else []
+        self._take(list(dict.fromkeys([*parsers, *(path for path in self.engine.environment if path in self.files), *checks])))
         for _ in range(ROUNDS):
             wanted = [path for path in dict.fromkeys(self._wanted()) if path not in self.known][:MAX_FILES - len(self.known)]
             if not wanted:
@@ -132,7 +133,8 @@ def _names(facts: Mapping[str, Any]) -> Iterator[str]:
         yield from call["given"]
     for function in facts["functions"]:
         for call in function["calls"]:
-            if call["name"].endswith(("Config", "Args")) or any(_config(part) for part in [*call["given"], *call["named"].values()]):
+            given = [*call["given"], *call["named"].values()]
+            if call["name"].endswith(("Config", "Args")) or any(map(_config, given)):
                 yield call["name"]
 
 
@@ -156,4 +158,6 @@ def _absolute(path: str, said: str) -> str:
 
 def _config(part: Sequence[Any]) -> bool:
     """Whether an argument is a configuration as a whole: `self`, `args`, `server_args`."""
-    return list(part[:1]) == ["attr"] and len(part) == 2 and (part[1] in ("self", "cfg", "config") or str(part[1]).endswith("args"))
+    if list(part[:1]) != ["attr"] or len(part) != 2:
+        return False
+    return part[1] in ("self", "cfg", "config") or str(part[1]).endswith("args")

@@ -82,7 +82,8 @@ def _made(node: ast.Call) -> dict[str, Any]:
         if "default" in given:
             return value(given["default"])
         if isinstance(made := given.get("default_factory"), ast.Lambda) and isinstance(made.body, ast.Call):
-            return {"make": dotted(made.body.func), "with": {word.arg: value(word.value) for word in made.body.keywords if word.arg}}
+            laid = {word.arg: value(word.value) for word in made.body.keywords if word.arg}
+            return {"make": dotted(made.body.func), "with": laid}
         factory = dotted(given.get("default_factory"))
         if factory in ("list", "dict", "set", "tuple"):
             return {"is": {} if factory == "dict" else []}

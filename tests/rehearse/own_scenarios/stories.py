@@ -175,15 +175,18 @@ def staged_later() -> tuple[str, tuple[Run, ...]]:
       - {{do: dispatch, at: 2026-10-05T08:46:00Z, by: maintainer-a, recipe: {KEY}, image: "lmsysorg/sglang:v0.5.22"}}
       - {{do: comment, at: 2026-10-05T08:58:00Z, by: maintainer-a, body: "/bump stop"}}
 """
-    fleet = """fleet:
+    old, new = (f"{world.reference(tag).translate(str.maketrans('/:@', '___'))}.sqsh" for tag in (OLD, NEW))
+    fleet = f"""fleet:
   staged:
     - runner: h200
-      images: [lmsysorg_sglang_v0.5.21.sqsh]
+      images: [{old}]
       models: [northwind/Larch-72B]
       source: what the fleet's operator last listed
     - runner: h200
       at: 2026-10-05T08:40:00Z
-      images: [lmsysorg_sglang_v0.5.21.sqsh, lmsysorg_sglang_v0.5.22.sqsh]
+      images:
+        - {old}
+        - {new}
       models: [northwind/Larch-72B]
       source: what the fleet's operator last listed
 """

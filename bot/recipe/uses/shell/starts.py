@@ -88,7 +88,8 @@ class _Walk:
         if head == "export":
             for word in command.words[1:]:
                 if word.fixed and word.plain.isidentifier():
-                    said = self.values.text(Word(pieces=(Piece(kind="variable", name=word.plain, quoted=True),), line=word.line), command.branches)
+                    pieces = (Piece(kind="variable", name=word.plain, quoted=True),)
+                    said = self.values.text(Word(pieces=pieces, line=word.line), command.branches)
                     self.environment.append((word.plain, Said(text=said.text, line=command.line, known=said.known,
                                                               conditional=maybe)))
 

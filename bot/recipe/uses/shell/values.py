@@ -128,7 +128,8 @@ def _adds(setting: Setting) -> Setting:
     rest = tuple(piece for piece in first.pieces if not (piece.kind in ("variable", "list") and piece.name == setting.name
                                                        and not piece.text))
     if not setting.many and len(rest) < len(first.pieces) and len(first.pieces) > 1:
-        return Setting(name=setting.name, words=(Word(pieces=rest, line=first.line, raw=first.raw),), append=True, line=setting.line)
+        word = Word(pieces=rest, line=first.line, raw=first.raw)
+        return Setting(name=setting.name, words=(word,), append=True, line=setting.line)
     return setting
 
 
