@@ -13,7 +13,7 @@ from bot.model.uses import Pin, Uses
 from bot.plan.sources import Sources
 from bot.plan.trees import Trees
 from bot.ports import Tree
-from bot.upstream.imports import coupled, fits, kernels, lacking, newer
+from bot.upstream.imports import coupled, fits, kernels, lacking, newer, pinned
 
 IMAGES = 8
 """So many other images are looked at for one whose kernels fit."""
@@ -61,7 +61,10 @@ class _Asked:
     def kernels(self, others: Others) -> Iterator[ImportsChecked]:
         """The engine against the kernel wheel that it pins, and the newest other image that fits where this one does not."""
         try:
-            for told in self._kernels(self._new, self._old):
+            made = self._kernels(self._new, self._old)
+            if not made and pinned(self._engine, self._new, self._vendor or None):
+                self.lacking = self._trees.why()
+            for told in made:
                 yield replace(told, fits=self._fitting(others())) if told.missing and lacking(told) else told
         except BumpbotError:
             self.lacking = "unreadable"

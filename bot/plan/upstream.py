@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -62,7 +62,7 @@ def _pinned(trees: Trees, pin: Pin, changes: Sequence[Change]) -> contains.Publi
     return contains.Published(of=pin.name, repository=repository, candidate=(pin.text, known), choices=listed)
 
 
-def published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contains.Named, ...]:
+def published(sources: Sources, trees: Trees, image: Resolved, either: Collection[str] = _EITHER) -> tuple[contains.Named, ...]:
     """The tags for the same platform with the commit that each was built from, the newest commit first; releases and nightlies
     alike, for either may hold what is wanted. None where the registry does not answer."""
     try:
@@ -71,7 +71,7 @@ def published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contains
         sources.say(f"{image.reference.name}: which tags there are is not known: {error}")
         return ()
     mine = fields(image.reference.tag or "latest", sources.schemes)
-    told = [one for tag in tags if unlike(one := fields(tag, sources.schemes), mine, _EITHER) is None]
+    told = [one for tag in tags if unlike(one := fields(tag, sources.schemes), mine, either) is None]
     told.sort(key=lambda one: (str(one.fields.get("date", "")), str(one.fields.get("version", ""))), reverse=True)
     named = built.built([one.tag for one in told[:MOST]], sources.schemes, _tags(trees.history))
     dated = [(date, name, commit) for name, commit in named if commit and (date := _date(trees.history, commit))]
@@ -79,10 +79,10 @@ def published(sources: Sources, trees: Trees, image: Resolved) -> tuple[contains
 
 
 def newer(sources: Sources, trees: Trees, old: Resolved, new: Resolved) -> tuple[contains.Named, ...]:
-    """What is published after the present image, the candidate left out."""
-    since = _date(trees.history, trees.commit(old) or "")
-    return tuple((name, commit) for name, commit in published(sources, trees, new) if name != new.reference.tag
-                 and since and commit and (date := _date(trees.history, commit)) and date > since)
+    """What is published on the candidate's channel after the present image and up to now, the candidate left out."""
+    since, now = _date(trees.history, trees.commit(old) or ""), sources.now.isoformat() if sources.now else "9999"
+    return tuple((name, commit) for name, commit in published(sources, trees, new, ()) if name != new.reference.tag
+                 and since and commit and (date := _date(trees.history, commit)) and since < date <= now)
 
 
 def _tags(history: History | None) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import ImportsChecked, MissingImport
 from bot.model.uses import Used
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import MOST, listed, safe, unknown
 
 MOVED, KERNEL = "moved-module", "engine-regression"
 # An option that makes a part import what the engine moved, and the known repair that takes it away (knowledge/repairs.yaml).
@@ -25,11 +25,11 @@ def check(facts: Facts) -> Checked:
     if facts.imports is None:
         return unknown(facts, "imports")
     made = [finding for one in facts.imports for finding in _judged(one, facts)]
-    unread = [path for one in facts.imports for path in one.unread_start]
+    unread = [path for one in facts.imports for path in (*one.unread_start, *one.unread)]
     why = None
     if unread:
-        why = Text(f"what these files import, or offer, could not be read, and they are on the start path: {listed(unread)}",
-                   f"以下文件位于启动路径上，但其导入或提供的内容无法读取：{listed(unread)}")
+        why = Text(f"what these files import, or offer, could not be read: {listed(unread)}",
+                   f"以下文件导入或提供的内容无法读取：{listed(unread)}")
     elif "imports" in facts.unknown:
         why = unknown(facts, "imports").unknown
     return Checked(check="imports", findings=tuple(made), about=_about(facts.imports), unknown=why)
@@ -38,7 +38,7 @@ def check(facts: Facts) -> Checked:
 def _about(told: Sequence[ImportsChecked]) -> Text:
     if not told:
         return Text("nothing that imports the engine is pinned beside it", "没有与引擎一同固定版本且导入引擎的组件")
-    pairs = listed(f"{one.consumer}:{one.provider}" for one in told)
+    pairs = "; ".join(f"{_shown(one.consumer)} / {_shown(one.provider)}" for one in told[:MOST])
     count, missing = sum(one.counted for one in told), sum(len(one.missing) for one in told)
     return Text(f"{count} imports looked at, {missing} of them missing ({pairs})",
                 f"共检查 {count} 处导入，缺少 {missing} 处（{pairs}）")
@@ -65,8 +65,8 @@ def _judged(told: ImportsChecked, facts: Facts) -> list[PlanFinding]:
 def _of_start(told: ImportsChecked, rows: Sequence[MissingImport]) -> PlanFinding:
     """The part cannot start. The pin is moved where that may be done, else nothing can be."""
     owned = bool(told.pin and told.pin.owned)
-    part, engine, lacks = safe(told.consumer), safe(told.provider), _first(rows)
-    fits = safe(told.fits) if told.fits else ""
+    part, engine, lacks = _shown(told.consumer), _shown(told.provider), _first(rows)
+    fits = _shown(told.fits) if told.fits else ""
     if fits:
         says = Text(f"move the pin to {fits}, which imports nothing that {engine} lacks",
                     f"将固定版本改为 {fits}，它不导入 {engine} 所缺少的内容")
@@ -87,7 +87,7 @@ def _of_option(told: ImportsChecked, rows: Sequence[tuple[MissingImport, str]]) 
     """An option of the recipe makes the part import it: without the option it starts."""
     option = rows[0][1]
     repair = _REPAIRS.get(option)
-    lacks, part, engine = _first([row for row, _ in rows]), safe(told.consumer), safe(told.provider)
+    lacks, part, engine = _first([row for row, _ in rows]), _shown(told.consumer), _shown(told.provider)
     name = safe(option)
     if repair:
         says = Text(f"the known repair {repair} takes the option away", f"已知修复 {repair} 会去掉该选项")
@@ -103,11 +103,11 @@ def _of_option(told: ImportsChecked, rows: Sequence[tuple[MissingImport, str]]) 
 
 def _of_kernel(told: ImportsChecked, rows: Sequence[MissingImport]) -> PlanFinding:
     """The engine asks its own kernel wheel for what the version it pins does not have: the image was cut between the two."""
-    engine, kernel, lacks = safe(told.consumer), safe(told.provider), _first(rows)
+    engine, kernel, lacks = _shown(told.consumer), _shown(told.provider), _first(rows)
     starts = any(row.stops for row in rows)
     if told.fits:
-        says = Text(f"take the image {safe(told.fits)}, whose engine and kernels fit",
-                    f"改用镜像 {safe(told.fits)}，其引擎与内核库匹配")
+        says = Text(f"take the image {_shown(told.fits)}, whose engine and kernels fit",
+                    f"改用镜像 {_shown(told.fits)}，其引擎与内核库匹配")
     else:
         says = Text("take an image that was cut before the change, or after its kernels were released",
                     "改用该变更之前的镜像，或内核库发布之后的镜像")
@@ -122,7 +122,7 @@ def _of_kernel(told: ImportsChecked, rows: Sequence[MissingImport]) -> PlanFindi
 
 def _note(told: ImportsChecked, rows: Sequence[MissingImport], known: set[tuple[str, str, str | None]]) -> PlanFinding:
     """What is missing and keeps nothing from starting: guarded, come to only later, or missing all along."""
-    part, engine = safe(told.consumer), safe(told.provider)
+    part, engine = _shown(told.consumer), _shown(told.provider)
     old = [row for row in rows if (row.file, row.module, row.name) in known]
     if len(old) == len(rows):
         why = Text("the present image lacks it too and runs", "当前镜像同样缺少且可以运行")
@@ -146,6 +146,11 @@ def _option(row: MissingImport, options: Sequence[Used]) -> str | None:
         if used.value is not None and same:
             return f"{name}={used.value}"
     return None
+
+
+def _shown(text: str) -> str:
+    """Names of a part and its version, each shown safely."""
+    return " ".join(safe(word) for word in text.split()[:4])
 
 
 def _first(rows: Sequence[MissingImport]) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec import json
 
 from bot.adapters.process import LocalProcess
 from bot.adapters.upstream.clone import Clone
@@ -191,6 +192,14 @@ class TestACloneOverTheWire:
                 made.append(Clone(LocalProcess(), url.replace("engine.git", name), tmp_path / "cache").git.folder)
                 os.utime(made[-1] / "used", (number, number))
         assert [folder.exists() for folder in made] == [False, True, True]
+
+    def test_may_hold_names_and_titles_that_are_no_text(self, upstream, story, tmp_path) -> None:
+        upstream.git("fast-import", "--quiet", data=b"commit refs/heads/odd\ncommitter c <c@example.org> 1 +0000\ndata 3\n\xff\x01\x02\n"
+                     b"M 100644 inline \"a\\377\\n.py\"\ndata 2\n\xff\x00\n")
+        history, odd = near(upstream, tmp_path), upstream.git("rev-parse", "odd").strip()
+        assert json.encode(history.commit(odd)) and history.patch_ids([odd]) == {}
+        tree = CloneTree(history.clone, odd)
+        assert json.encode(tree.paths()) and len(tree.paths()) == 1
 
     def test_runs_nothing_of_the_other_side(self, upstream, story, tmp_path) -> None:
         upstream.commit("Bad", {".gitattributes": "* filter=evil diff=evil\n", ".gitmodules": "[submodule x]\n\turl = ext::sh\n"})

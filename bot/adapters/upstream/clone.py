@@ -119,7 +119,7 @@ class Clone:
                 raise BadInput(f"{name} is the short id of {len(found)} commits", "write more of its digits")
             return found[0]
         refs = [f"refs/{place}/{name}" for place in ("tags", "heads", "remotes/origin")]
-        return next((oid for ref in refs if (oid := self._points(ref))), self._points("HEAD") if name == "main" else None)
+        return next((oid for ref in refs if (oid := self._points(ref))), self._points("HEAD") if name in ("main", "HEAD") else None)
 
     def find(self, name: str) -> str:
         """The same, fetched where it is not here. Missing: it is gone."""

@@ -45,7 +45,7 @@ class CloneTree:
 
     @cached_property
     def _blobs(self) -> dict[str, str]:
-        out = self._clone.run("ls-tree", "-r", "-z", "--full-tree", self._oid).decode("utf-8", "surrogateescape")
+        out = self._clone.run("ls-tree", "-r", "-z", "--full-tree", self._oid).decode("utf-8", "replace")
         rows = (row.partition("\t") for row in out.split("\0")[:-1])
         return {path: facts.split(" ")[2] for facts, _, path in rows if facts[:6] in _PLAIN}
 

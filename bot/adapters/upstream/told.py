@@ -176,7 +176,7 @@ class CloneHistory:
 
     def _look(self, shas: Sequence[str]) -> None:
         for sha, told in self._each(shas, "--name-only", "-z"):
-            self._touched[sha] = tuple(path for path in told.decode("utf-8", "surrogateescape").lstrip("\n").split("\0") if path)
+            self._touched[sha] = tuple(path for path in told.decode("utf-8", "replace").lstrip("\n").split("\0") if path)
 
     def _diffs(self, shas: Sequence[str], paths: Sequence[str]) -> dict[str, str]:
         if not shas:

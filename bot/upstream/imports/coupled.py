@@ -12,9 +12,9 @@ from bot.model.upstream import ImportsChecked, MissingImport
 from bot.model.uses import Pin, Used, Uses, Written
 from bot.ports import Tree
 from bot.upstream.engines import Engine
+from bot.upstream.imports import pins
 from bot.upstream.imports.asked import KERNELS_RUN_ON, checked, names_of
 from bot.upstream.imports.check import consumer_of
-from bot.upstream.imports.pins import pinned
 from bot.upstream.imports.surveyed import Survey
 
 TRIES = 4
@@ -48,13 +48,26 @@ def kernels(engine: Engine, new: Tree, old: Tree | None, survey: Survey, wheel: 
     or where its pin or the wheel cannot be read: then nothing is known. Images for other GPUs (`vendor`) bring kernels of their
     own, which no index has."""
     made = []
-    for module, package in engine.kernels.items() if vendor in (None, "", KERNELS_RUN_ON) else ():
-        kernel = Engine(repositories=(), module=module, package=package)
+    for kernel in _kernels_of(engine, vendor):
         told = _kernel(engine, kernel, new, survey, wheel, known, called)
         earlier = _kernel(engine, kernel, old, survey, wheel, known, called) if told and old is not None else None
         if told is not None:
             made.append(replace(told, kernel=True, before=None if earlier is None else earlier.missing))
     return tuple(made)
+
+
+def pinned(engine: Engine, tree: Tree, vendor: str | None = None) -> bool:
+    """Whether it pins a kernel wheel, so that there is something to look at."""
+    return any(pins.pinned(tree, _names(kernel), engine.folder) for kernel in _kernels_of(engine, vendor))
+
+
+def _kernels_of(engine: Engine, vendor: str | None) -> list[Engine]:
+    usual = vendor in (None, "", KERNELS_RUN_ON)
+    return [Engine(repositories=(), module=module, package=name) for module, name in engine.kernels.items()] if usual else []
+
+
+def _names(kernel: Engine) -> list[str]:
+    return [kernel.package, *filter(None, [_OLDER.get(kernel.package)])]
 
 
 def fits(versions: Sequence[str], tree_of: Callable[[str], Tree | None], check: Callable[[Tree], ImportsChecked],
@@ -92,8 +105,7 @@ def _version(text: str) -> Version | None:
 
 def _kernel(engine: Engine, kernel: Engine, tree: Tree, survey: Survey, wheel: Callable[[str, str], Tree | None],
             known: Mapping[str, Engine], called: str) -> ImportsChecked | None:
-    names = [kernel.package, *filter(None, [_OLDER.get(kernel.package)])]
-    found = pinned(tree, names, engine.folder)
+    found = pins.pinned(tree, _names(kernel), engine.folder)
     provider = wheel(*found) if found else None
     if found is None or provider is None:
         return None

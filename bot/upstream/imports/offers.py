@@ -68,7 +68,7 @@ class Provider:
                 return None
             if found.kind in ("compiled", "stub"):
                 return None
-            if found.kind == "namespace" and depth == 1:
+            if found.kind == "namespace" and depth == 1 and self.modules.get(".".join(parts[:2])) is None:
                 return None  # other packages may bring parts of it
         return False
 
@@ -121,7 +121,8 @@ class Provider:
     def _imported(self, module: str, found: Found, read: Module, statement: Statement, name: str, asked: Asked) -> bool | None:
         """Whether this import binds the name."""
         if statement.names is None:
-            return statement.bound == name and (self._arrives(statement, read) or self.module(statement.module) is not False)
+            gone = self.owns(statement.module) and self.module(statement.module) is False
+            return statement.bound == name and (self._arrives(statement, read) or not gone)
         source = absolute(statement.module, statement.level, module, found.package)
         star = any(original == STAR for original, _ in statement.names)
         originals = [original for original, bound in statement.names if bound == name]

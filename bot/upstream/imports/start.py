@@ -54,7 +54,9 @@ class Start:
             self.provider.prepare(self._asked(waiting))
             following: Reached = {}
             for name, caught in waiting.items():
-                self.reached[name] = caught
+                if self.reached.get(name, BOTH | {"new"}) <= caught:  # type: ignore[operator]
+                    continue  # meanwhile reached in a less safe way
+                caught = self.reached[name] = caught & self.reached.get(name, BOTH)
                 for statement, standing in self.standings(name):
                     if standing.runs and not standing.never:
                         self._add(following, self._targets(statement, name), caught | standing.guards)
@@ -63,10 +65,7 @@ class Start:
     def _add(self, waiting: Reached, names: Sequence[str], caught: frozenset[Failure]) -> None:
         """A module that is reached in two ways is as safe as the less safe of them."""
         for name in names:
-            known = self.reached.get(name, BOTH | {"new"})  # type: ignore[operator]
-            left = caught & waiting.get(name, BOTH)
-            if not known <= left:
-                waiting[name] = left & known if name in self.reached else left
+            waiting[name] = caught & waiting.get(name, BOTH)
 
     def _asked(self, names: Mapping[str, object]) -> set[str]:
         """The provider's modules that these ask for names."""
