@@ -86,12 +86,9 @@ def _successor(one: OptionChanged, new: str) -> PlanFinding:
 def _ambiguous(one: OptionChanged) -> PlanFinding:
     name, names = safe(one.used.name), listed(one.candidates)
     what = Text(f"{name} is the beginning of several options now: {names}", f"{name} 现在是多个选项的前缀：{names}")
-    if one.new:
-        now = safe(one.new)
-        action = "note" if one.used.conditional else "repair-first"
-        return _finding(one, action, "flag-removed", what, Text(f"write {now}", f"请改为 {now}"), "maintainer")
-    return _finding(one, "note" if one.used.conditional else "stop", "flag-removed", what, Text(
-        f"write out which of {names} is meant", f"请写明所指的是 {names} 中的哪一个"), "maintainer")
+    now = safe(one.new) if one.new else names
+    return _finding(one, "note" if one.used.conditional else "repair-first", "flag-removed", what, Text(
+        f"write out which one is meant: {now}", f"请写明所指的选项：{now}"), "maintainer", f"{name}: {names}")
 
 
 def _default(one: OptionChanged) -> PlanFinding:

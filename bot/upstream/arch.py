@@ -27,6 +27,7 @@ _ASKS = ("arch", "sm", "cc", "capability", "compute_capability", "device_capabil
 _OPS: dict[str, Callable[[Any, Any], bool]] = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b}
+_MATH: dict[str, Callable[[int, int], int]] = {"+": lambda a, b: a + b, "*": lambda a, b: a * b, "-": lambda a, b: a - b}
 _BACKEND = re.compile(r"backend|kernel|runner")
 MAX_FILES = 24
 Survey = Callable[[str, Tree, Sequence[str]], Mapping[str, Any]]
@@ -147,6 +148,8 @@ def _test(node: Sequence[Any], wanted: tuple[int, int]) -> bool | None:
 
 def _asks(node: Sequence[Any]) -> bool:
     """Whether an expression is the GPU's own capability."""
+    if node[0] in ("math", "item"):
+        return any(isinstance(part, list) and _asks(part) for part in node[1:])
     name = str(node[-1]) if node[0] == "attr" else str(node[1]) if node[0] == "call" else ""
     return name in _ASKS or name in ("major", "get_device_capability")
 
@@ -156,6 +159,12 @@ def _value(node: Sequence[Any], wanted: tuple[int, int]) -> Any:
     if node[0] == "list":
         inside = [_value(part, wanted) for part in node[1:]]
         return None if None in inside else inside
+    if node[0] == "item":
+        whole = _value(node[1], wanted)
+        return whole[node[2]] if isinstance(whole, (tuple, list)) and node[2] < len(whole) else None
+    if node[0] == "math":
+        left, right = _value(node[2], wanted), _value(node[3], wanted)
+        return _MATH[node[1]](left, right) if node[1] in _MATH and isinstance(left, int) and isinstance(right, int) else None
     if node[0] == "const":
         return node[1] if isinstance(node[1], int) and not isinstance(node[1], bool) else None
     name = str(node[-1]) if node[0] == "attr" else str(node[1]) if node[0] == "call" else ""

@@ -12,12 +12,13 @@ from bot import strict
 class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One engine. `repositories` are `owner/name` of its sources, `module` its package and `package` its name on an index; `folder`
     is where modules lie in a source tree; `parsers` and `environment` are files (from the module's parent) that define its command
-    line and its variables, the first that is there counts first; `kernels` maps modules it imports to the package that ships them;
-    `keys` are the names under which recipes hold its options; `commands` are words that start its server; `configs` are its
-    options that name a file with more settings, and `settings` the class that these are fields of (there a recipe's `keys` hold
-    fields too, not options); `native` are folders of sources in other languages that read variables; `called` are other
-    words for it: in a recipe's framework, and of the part that a package which uses it keeps for it. `abbreviates`: its parser
-    takes any unambiguous beginning of an option; `refuses`: it ends at an option that it does not know."""
+    line and its variables, the first that is there counts first; `checks` are folders and files whose classes refuse settings;
+    `kernels` maps modules it imports to the package that ships them; `keys` are the names under which recipes hold its options;
+    `commands` are words that start its server; `configs` are its options that name a file with more settings, and `settings` the
+    class that these are fields of (there a recipe's `keys` hold fields too, not options); `native` are folders of sources in other
+    languages that read variables; `called` are other words for it: in a recipe's framework, and of the part that a package which
+    uses it keeps for it. `abbreviates`: its parser takes any unambiguous beginning of an option; `refuses`: it ends at an option
+    that it does not know."""
 
     repositories: tuple[str, ...]
     module: str
@@ -25,6 +26,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     folder: str = ""
     parsers: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     kernels: dict[str, str] = {}
     keys: tuple[str, ...] = ()

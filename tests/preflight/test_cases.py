@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.errors import Refusal
 from bot.model.finding import PlanFinding
 from tests.preflight.told import Case, cases
 
@@ -51,13 +52,21 @@ class TestARecordedEnd:
     def test_is_not_found_without_the_fact_that_decides(self, case: Case) -> None:
         told = case.told
         assert told.without, "each case names the fact that decides it, and how it would be otherwise"
-        kept = [one for one in case.but(told.without).findings() if fits(one, case)]
-        assert not spoken(tuple(kept))
+        other = case.but(told.without)
+        if told.refused:
+            with pytest.raises(Refusal):
+                other.subject()
+            return
+        assert not spoken(tuple(one for one in other.findings() if fits(one, case)))
 
     def test_is_unknown_where_nobody_tells_the_fact(self, case: Case) -> None:
         told = case.told
         if told.unknown is None:
             pytest.skip("the fact stands in the repository itself")
+        if told.refused:
+            with pytest.raises(Refusal):
+                case.but(told.unknown).subject()
+            return
         checks = case.but(told.unknown).checks()
         assert not spoken(tuple(one for check in checks for one in check.findings if fits(one, case)))
         assert [one.unknown for one in checks if told.expect and one.check == told.expect.check and one.unknown]

@@ -52,7 +52,8 @@ class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The words of a case."""
+    """The words of a case. `without` are facts by which what is expected is not there, `unknown` those by which nobody can tell;
+    `refused`: without it the plan ends by a rule of its own. `also` are other findings that hold, check by check."""
 
     about: str
     recipe: str
@@ -81,6 +82,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     expect: Expected | None = None
     also: dict[str, str] = {}
     without: dict[str, Any] = {}
+    refused: bool = False
     unknown: dict[str, Any] | None = None
 
 

@@ -14,7 +14,7 @@ from bot.upstream.imports.records import STAR, Statement
 from bot.upstream.imports.standing import NONE, Standing
 from bot.upstream.imports.surveyed import Survey, Surveyed, absolute
 
-_LARGEST = 4_000_000
+_LARGEST = 2_000_000
 
 
 def check(consumer: Modules, provider: Modules, survey: Survey, entries: Sequence[start.Entry], *, names: tuple[str, str],
@@ -143,7 +143,7 @@ def _outermost(steps: Sequence[str], inits: set[str], called: Sequence[str]) -> 
             return None
         if "/".join(steps[: place + 1]) in inits:
             return place - 1 if place and steps[place] in called else place
-    return None
+    return len(steps) - 2 if steps[-1].removesuffix(".py") in called else None
 
 
 def wanted(tree: Tree, paths: Sequence[str]) -> None:

@@ -68,7 +68,7 @@ class Provider:
                 return None
             if found.kind in ("compiled", "stub"):
                 return None
-            if found.kind == "namespace" and depth == 1:
+            if found.kind == "namespace" and depth == 1 and self.modules.get(".".join(parts[:2])) is None:
                 return None  # other packages may bring parts of it
         return False
 

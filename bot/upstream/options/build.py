@@ -159,7 +159,8 @@ class _Maker:
             for name in (key, *one.get("keys", ())):
                 yield Option(names=(prefix + name,), dest=prefix + key, at=one["at"],
                              default=self.value(one["file"], one.get("default")),
-                             choices=self._choices(one["file"], one.get("choices")), help=one.get("help", ""), owner=(cls.name, key), deprecated=bool(one.get("deprecated")), kind=one["type"])
+                             choices=self._choices(one["file"], one.get("choices")), help=one.get("help", ""),
+                             owner=(cls.name, key), deprecated=bool(one.get("deprecated")), kind=one["type"])
             for inner in _classes_in(one["type"]) if depth < 3 else ():
                 at = self.resolve(one["file"], inner)
                 if at and at[1] != cls.name and (below := self._class(*at)):

@@ -1,7 +1,7 @@
 """Python expressions as plain lists, so that a child process can hand them over and a judge can weigh them without any code.
 
 `["const", v]`, `["attr", root, name, ...]`, `["not", x]`, `["and", ...]`, `["or", ...]`, `["cmp", op, a, b]`, `["list", ...]`,
-`["call", name, on, ...]`, and `["?"]` for everything else: nobody knows what it is.
+`["call", name, on, ...]`, `["math", op, a, b]`, `["item", x, at]`, and `["?"]` for everything else: nobody knows what it is.
 """
 
 from __future__ import annotations

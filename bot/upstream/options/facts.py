@@ -43,9 +43,10 @@ class Class(Struct, frozen=True, kw_only=True):
 
 
 class Index(Struct, kw_only=True):
-    """The options by what else they are known by: destination, the field that they are made of, and the classes of fields."""
+    """The options by what else they are known by: destination, attribute, the field that they are made of, its class."""
 
     dests: dict[str, Option] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)
     owned: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     owners: set[str] = field(default_factory=set)
     flat: set[str] = field(default_factory=set)
@@ -82,10 +83,13 @@ class Surveyed(Struct, kw_only=True):
             made = Index()
             for one in self.options.values():
                 made.dests.setdefault(one.dest, one)
+                for name in one.names:  # a field may be called as any of an option's names
+                    made.attributes.setdefault(name.lstrip("-").replace("-", "_"), one.dest)
                 made.flat.add(one.dest.replace("_", ""))
                 if one.owner:
                     made.owned.setdefault(one.owner, set()).add(one.dest)
                     made.owners.add(one.owner[0])
+            made.attributes |= {dest: dest for dest in made.dests}
             self.known = made
         return self.known
 

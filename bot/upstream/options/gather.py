@@ -39,7 +39,8 @@ class Gatherer:
 
     def run(self, name: str) -> Surveyed:
         parsers = [path for path in self.engine.parsers if path in self.files]
-        self._take([*parsers, *(path for path in self.engine.environment if path in self.files)])
+        checks = [path for path in sorted(self.files) if path.startswith(self.engine.checks)] if self.engine.checks else []
+        self._take(list(dict.fromkeys([*parsers, *(path for path in self.engine.environment if path in self.files), *checks])))
         for _ in range(ROUNDS):
             wanted = [path for path in dict.fromkeys(self._wanted()) if path not in self.known][:MAX_FILES - len(self.known)]
             if not wanted:

@@ -119,10 +119,11 @@ class _Function:
     def _set(self, one: ast.Assign | ast.AnnAssign | ast.AugAssign, way: Way) -> None:
         targets = one.targets if isinstance(one, ast.Assign) else [one.target]
         value = self._encode(one.value, way) if one.value is not None and not isinstance(one, ast.AugAssign) else UNKNOWN
-        for target in [part for whole in targets for part in (whole.elts if isinstance(whole, ast.Tuple) else [whole])]:
-            lone = len(targets) == 1 and not isinstance(targets[0], ast.Tuple)
-            if isinstance(target, ast.Name) and target.id in self.once and lone:
-                self.local[target.id], self.places[target.id] = value, way
+        lone = len(targets) == 1 and not isinstance(targets[0], ast.Tuple)
+        parts = [part for whole in targets for part in (whole.elts if isinstance(whole, ast.Tuple) else [whole])]
+        for at, target in enumerate(parts):
+            if isinstance(target, ast.Name) and target.id in self.once and len(targets) == 1:
+                self.local[target.id], self.places[target.id] = value if lone else ["item", value, at], way
             elif isinstance(target, ast.Attribute):
                 self.sets.append({"attr": target.attr, "on": self._encode(target.value, way), "way": [list(step) for step in way],
                                   "to": value if lone else UNKNOWN, "line": one.lineno})

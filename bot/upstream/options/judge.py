@@ -184,9 +184,9 @@ class Judge:
     def _class_of(self, cls: str, name: str) -> str:
         """The class that an attribute holds: `target_parallel_config` a ParallelConfig."""
         found = class_of(self.survey, name)
-        if found is None:
+        if found is None and (not name.endswith("_config") or "draft" in name):
             raise Unknown
-        return found
+        return found or name
 
     def _setting(self, cls: str, name: str) -> Any:
         """What the recipe, or else the engine, gives an attribute of a class."""
@@ -230,8 +230,10 @@ class Judge:
     def _dest(self, cls: str, name: str) -> str | None:
         """The option behind an attribute: of the arguments by its destination, of a configuration by the field."""
         if cls == ARGUMENTS:
-            return name if name in self.survey.index.dests else None
+            return self.survey.index.attributes.get(name)
         owned = self.survey.index.owned.get((cls, name), set())
+        if not owned and (option := self.survey.index.dests.get(name)) and option.owner is None:
+            return name  # handed on under its own name, by a parser that names no class
         return next(iter(owned)) if len(owned) == 1 else None
 
     def _take(self, said: Said) -> Any:
