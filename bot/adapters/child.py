@@ -24,9 +24,9 @@ LARGEST = 256_000_000
 """Bytes of one message."""
 
 
-def serve() -> None:
-    """Answers until its input ends."""
-    _limit()
+def serve(memory: int = MEMORY) -> None:
+    """Answers until its input ends. `memory` is the address space that it may take, in bytes."""
+    _limit(memory)
     warnings.simplefilter("ignore")  # escapes in other people's strings are no matter of ours
     gc.disable()
     taken, given = sys.stdin.buffer, sys.stdout.buffer
@@ -46,8 +46,8 @@ def _surveyed(name: str, path: str, data: bytes) -> tuple[str, Any]:
         return "unread", None
 
 
-def _limit() -> None:
-    for what, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, CPU_S), (resource.RLIMIT_FSIZE, 0),
+def _limit(memory: int) -> None:
+    for what, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, CPU_S), (resource.RLIMIT_FSIZE, 0),
                        (resource.RLIMIT_CORE, 0)):
         hard = resource.getrlimit(what)[1]
         resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

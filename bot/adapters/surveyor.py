@@ -31,19 +31,20 @@ WALL_S = 20.0
 """Seconds for one file; the largest real one takes less than one."""
 WORTH = 2_000_000
 """Bytes of source for which another child is worth its start."""
-_CODE = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from bot.adapters.child import serve; serve()"
+_CODE = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from bot.adapters.child import serve; serve(int(sys.argv[2]))"
 
 
 class ChildSurveyor:
     """Satisfies the Surveyor port. A file that crashes its child, or is past a limit, is unknown and costs no other file: the rest
     goes to a new child. `folder` None: nothing is kept on disk."""
 
-    def __init__(self, folder: Path | None = None, *, most: int | None = None, wall_s: float = WALL_S) -> None:
+    def __init__(self, folder: Path | None = None, *, most: int | None = None, wall_s: float = WALL_S,
+                 memory: int = child.MEMORY) -> None:
         self._store = Store(folder / f"surveys-{FORMAT}" / "surveys.sqlite", form=FORMAT, max_bytes=MAX_BYTES,
                             max_row=MAX_ROW) if folder else None
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._size = 0
-        self._children = _Children(most or max(1, len(os.sched_getaffinity(0))), wall_s)
+        self._children = _Children(most or max(1, len(os.sched_getaffinity(0))), wall_s, memory)
 
     def close(self) -> None:
         """Ends the children; the next survey starts others."""
@@ -103,8 +104,8 @@ class ChildSurveyor:
 class _Children:
     """Up to `most` children at once, each with the next file that nobody has."""
 
-    def __init__(self, most: int, wall_s: float) -> None:
-        self._most, self._wall_s = most, wall_s
+    def __init__(self, most: int, wall_s: float, memory: int) -> None:
+        self._most, self._wall_s, self._memory = most, wall_s, memory
         self._idle: list[_Child] = []  # they wait for the next question: a start takes a tenth of a second, a walk has ten
 
     def close(self) -> None:
@@ -131,7 +132,7 @@ class _Children:
         try:
             while True:
                 key, path, data = waiting.get_nowait()
-                running = running or (self._idle.pop() if self._idle else _Child(self._wall_s))
+                running = running or (self._idle.pop() if self._idle else _Child(self._wall_s, self._memory))
                 answer = running.ask(msgspec.msgpack.encode((name, path, data)))
                 made[key] = answer or msgspec.msgpack.encode(("limit", None))
                 # After a failed allocation a child is not what it was.
@@ -148,9 +149,9 @@ class _Children:
 class _Child:
     """One process. It inherits nothing but where its modules lie."""
 
-    def __init__(self, wall_s: float) -> None:
+    def __init__(self, wall_s: float, memory: int) -> None:
         home = str(Path(__file__).resolve().parents[2])
-        argv = [sys.executable, "-I", "-B", "-c", _CODE, json.dumps([home, *sys.path])]
+        argv = [sys.executable, "-I", "-B", "-c", _CODE, json.dumps([home, *sys.path]), str(memory)]
         # Where Python itself is a shared library, the loader must still find it.
         env = {name: value for name in ("LD_LIBRARY_PATH",) if (value := os.environ.get(name))}
         self._wall_s = wall_s

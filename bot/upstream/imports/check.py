@@ -14,7 +14,7 @@ from bot.upstream.imports.records import STAR, Statement
 from bot.upstream.imports.standing import NONE, Standing
 from bot.upstream.imports.surveyed import Survey, Surveyed, absolute
 
-_LARGEST = 4_000_000
+_LARGEST = 2_000_000
 
 
 def check(consumer: Modules, provider: Modules, survey: Survey, entries: Sequence[start.Entry], *, names: tuple[str, str],
