@@ -88,6 +88,9 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
     _check_places(found, lines)
     _check_registry(found, str(parts["registry.yaml"]))
     _check_neighbours(found, lines)
+    for index, load in enumerate(declared.fleet.loads or ()):
+        if load.idle > load.nodes:
+            lines.refuse(("fleet", "loads", index, "idle"), f"{load.idle} of {load.nodes} nodes cannot be idle", "count again")
     for name, told in declared.variants.told().items():
         _check_story(found, name, told, lines)
     _check_owners(found)

@@ -169,6 +169,20 @@ BROKEN = {
         "variants.own.policy.smoke.stages.1",
         "",
     ),
+    "more idle nodes than there are": (
+        "pools:",
+        "fleet: {loads: [{cluster: gpu, nodes: 2, idle: 3}]}\npools:",
+        None,
+        "fleet.loads.0.idle",
+        "3 of 2 nodes",
+    ),
+    "a staged image without its fleet": (
+        "pools:",
+        "fleet: {staged: [{images: [a.sqsh]}]}\npools:",
+        None,
+        "fleet.staged.0",
+        "`runner` is missing",
+    ),
     "a check nobody knows": (
         "caps: {gpu_hours: 40}",
         "caps: {gpu_hours: 40}, checks: {vibes: true}",
