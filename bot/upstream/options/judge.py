@@ -219,7 +219,8 @@ class Judge:
         if known is None or name not in known.fields:
             raise Unknown
         default = known.fields[name].get("default") or {}
-        if "is" not in default:
+        # A field that holds another configuration is filled in by whoever makes the object, whatever its default says.
+        if "is" not in default or "Config" in known.fields[name]["type"]:
             raise Unknown
         self.default = True
         return default["is"]
