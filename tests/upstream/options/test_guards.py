@@ -72,6 +72,12 @@ class TestNobodyCanTell:
     def test_but_an_assignment_that_cannot_happen_changes_nothing(self):
         assert ends(f"if self.dcp is None:\n    self.dcp = 1\n{REFUSES}", *self.SET) == [("guard", True)]
 
+    def test_nor_does_one_that_gives_it_another_of_its_names(self):
+        args = ARGS.replace('"--dcp"', '"--decode-parallel", "--dcp"')
+        copies = "    def from_cli_args(cls, args):\n        args.dcp = args.decode_parallel\n"
+        found = look(tree(args), tree(guarded(REFUSES, also=copies).replace(ARGS, args)), *self.SET)
+        assert [(one.what, one.certain) for one in found] == [("guard", True)]
+
     def test_a_value_that_only_the_run_knows(self):
         assert ends(REFUSES, option("--method", "draft"), option("--dcp", None)) == []
 
