@@ -23,19 +23,26 @@ Chain = tuple[Stored, ...]
 
 
 def show(place: Place, bump: str | None, format_: str) -> None:
-    """The bumps of a ledger, or one bump's entries line by line."""
+    """The bumps of a ledger, or one bump's entries line by line and what its ending taught."""
     with ExitStack() as stack:
         ledger, snapshot = _opened(place, stack)
         if bump is None:
             _list(ledger, snapshot, format_)
             return
         lines = chains.show(_entries(ledger, snapshot, bump))
+        lessons = chains.lessons(ledger, snapshot, note, of=bump)
     if format_ == "json":
-        as_json(msgspec.to_builtins(lines))
+        told = [msgspec.to_builtins(line) for line in lines]
+        as_json([*told[:-1], *({**line, "lessons": msgspec.to_builtins(lessons)} for line in told[-1:])])
     elif format_ == "markdown":
-        table(format_, ("entry", "at", "kind", "event", "actions and results"), [_row(line) for line in lines])
+        rows = [_row(line) for line in lines]
+        table(format_, ("entry", "at", "kind", "event", "actions and results"),
+              [*rows, *(("memory", f"{one.at:%Y-%m-%d %H:%M:%S}Z", "lesson", "", line)
+                        for one, line in zip(lessons, chains.learnt(lessons), strict=True))])
     else:
         typer.echo(chains.text(lines), nl=False)
+        for line in chains.learnt(lessons):
+            typer.echo(f"      learnt: {line}")
 
 
 def replay(place: Place, bump: str, format_: str) -> None:

@@ -11,6 +11,7 @@ from bot.model.action import Action, Result
 from bot.model.bump import Bump
 from bot.model.event import Event
 from bot.model.ledger import Difference, Line, Stored
+from bot.model.memory import Lesson
 
 _TAGS = ("do", "kind", "record", "fact")
 _CUT = 60
@@ -37,6 +38,19 @@ def show(entries: Sequence[Stored]) -> tuple[Line, ...]:
 def text(lines: Sequence[Line]) -> str:
     """The lines for a terminal; untrusted text in them has lost its control characters."""
     return "".join(f"{row}\n" for line in lines for row in _rows(line))
+
+
+def learnt(lessons: Sequence[Lesson]) -> tuple[str, ...]:
+    """One line a lesson: what was found, what was tried, and what must change before another try; safe for a terminal."""
+    return tuple(_plain_whole(_lesson(one)) for one in lessons)
+
+
+def _lesson(one: Lesson) -> str:
+    about = "/".join(word for word in (one.check, one.class_, one.signature if one.signature != one.class_ else None) if word)
+    helped = {True: "helped", False: "did not help", None: "was tried"}[one.helped]
+    parts = (about or "ended", one.outcome.value if one.outcome else "", one.evidence, one.repair and f"{one.repair} {helped}",
+             one.release and f"released by {one.release.of}: {one.release.says.en}")
+    return "; ".join(part for part in parts if part)
 
 
 def _rows(line: Line) -> Iterator[str]:
@@ -76,6 +90,10 @@ def _result(result: Result) -> str:
 def _plain(value: str) -> str:
     shown = "".join(letter if letter.isprintable() else " " for letter in value)
     return shown if len(shown) <= _CUT else f"{shown[: _CUT - 3]}..."
+
+
+def _plain_whole(value: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in value)
 
 
 def _json(action: Action | None) -> str | None:

@@ -44,9 +44,11 @@ class PlanFinding(Struct, frozen=True, kw_only=True, rename={"class_": "class"})
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """One check as it was made: what it found, what it looked at in words, or why it could not look (then nothing is known)."""
+    """One check as it was made: what it found, what it looked at in words, or why it could not look (then nothing is known).
+    `held` are subjects of releases that were looked at and are right, also where something else could not be."""
 
     check: Check
     findings: tuple[PlanFinding, ...] = ()
     about: Text | None = None
     unknown: Text | None = None
+    held: tuple[str, ...] = ()

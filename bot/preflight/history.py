@@ -47,13 +47,13 @@ def seen(lesson: Lesson, made: Mapping[Check, Checked]) -> bool | None:
     """Whether a blocker is seen to be gone: its check was made and does not find it again. None: nobody can look."""
     release = lesson.release
     check = made.get(release.of) if release else None
-    if release is None or check is None or check.unknown is not None:
+    if release is None or check is None:
         return None
     for one in check.findings:
         again = one.release.subject == release.subject if one.release and release.subject else one.class_ == lesson.class_
         if again and one.action != "note":
             return False
-    return True
+    return True if check.unknown is None or release.subject in check.held else None
 
 
 def _same(facts: Facts) -> tuple[Lesson, ...]:

@@ -52,7 +52,10 @@ def check(facts: Facts) -> Checked:
     states = [state for lacks in told.values() for lack in lacks.values() for state in lack.values()]
     names = listed(fleet for lacks in told.values() for fleet in lacks)
     about = Text(f"image and model on {names}", f"{names} 上的镜像与模型")
-    return Checked(check="staging", findings=tuple(found.values()), about=about,
+    held = [f"{fleet} {name}" for recipe in facts.family for (key, _), lacks in told.items() if key == recipe.key
+            for fleet, lack in lacks.items() for kind, name in (("image", facts.candidate.text), ("model", recipe.model))
+            if lack[kind] is True]
+    return Checked(check="staging", findings=tuple(found.values()), about=about, held=tuple(dict.fromkeys(held)),
                    unknown=unknown(facts, "staging", "no-list").unknown if None in states else None)
 
 

@@ -45,6 +45,11 @@ class TestTheSameCandidate:
     def test_may_go_on_once_the_blocker_is_seen_gone(self) -> None:
         assert said(asked(lesson(subject="gb200 x")), CLEAN) == [("note", "model-not-staged")]
 
+    def test_may_go_on_where_the_blocker_is_seen_gone_and_something_else_cannot_be_seen(self) -> None:
+        partly = replace(SILENT, held=("gb200 x",))
+        assert said(asked(lesson(subject="gb200 x")), partly) == [("note", "model-not-staged")]
+        assert said(asked(lesson(subject="gb200 y")), partly) == [("stop", "model-not-staged")]
+
     def test_is_not_held_by_another_things_absence(self) -> None:
         assert said(asked(lesson(subject="gb200 y")), AGAIN) == [("note", "model-not-staged")]
 

@@ -1,0 +1,152 @@
+"""A bump that files forbid: nothing is opened, the ledger keeps why, and another try begins once the blocker is seen gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace as renewed
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import ledger as chains
+from bot.cli.payload import event_of
+from bot.decide import decide
+from bot.errors import Refusal
+from bot.ledger import OPEN_BUMPS
+from bot.model.event import Requested
+from bot.model.ledger import OpenBumps
+from bot.model.preflight import Load, Staged
+from bot.wake.loop import wake
+from tests.wake.test_scanning import KEY, TAG, House
+
+
+class Machines:
+    """What is said of the fleets, and how often it was asked."""
+
+    def __init__(self) -> None:
+        self.images: tuple[str, ...] | None = ("another.sqsh",)
+        self.idle, self.asked = 4, 0
+
+    def staged(self) -> Sequence[Staged] | None:
+        self.asked += 1
+        return None if self.images is None else (Staged(runner="*", images=self.images, source="the operator"),)
+
+    def loads(self) -> Sequence[Load] | None:
+        return (Load(cluster="*", nodes=4, idle=self.idle, source="the operator"),)
+
+
+class Yard(House):
+    """The same house, with machines of which somebody says what lies there."""
+
+    def __init__(self, stack: ExitStack, work: Path) -> None:
+        super().__init__(stack, work)
+        self.machines = Machines()
+
+    def context(self) -> Any:
+        return renewed(super().context(), fleet=self.machines)
+
+    def asks(self) -> Any:
+        self.told.clear()
+        (report,) = wake(self.context(), Requested(at=self.now, recipe=KEY, image=TAG))
+        return report
+
+    def stages(self) -> None:
+        self.machines.images = ("another.sqsh", f"{TAG}@{self.digest()}")
+
+    def lessons(self) -> tuple:
+        ledger = self.bot.ledger
+        return chains.lessons(ledger, ledger.tip())
+
+    def ended(self) -> list[str]:
+        return [bump for _, bump in self.bot.ledger.ended_bumps(self.bot.ledger.tip())]
+
+    def opened(self) -> list[str]:
+        return list(self.bot.ledger.open_bumps(self.bot.ledger.tip()))
+
+    def pulls(self) -> list:
+        found = self.context().forge.pull_of_branch
+        return [pull for bump in (*self.opened(), *self.ended()) if (pull := found(f"bumpbot/{bump}"))]
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Iterator[Yard]:
+    with ExitStack() as stack:
+        yield Yard(stack, tmp_path)
+
+
+class TestARequest:
+    def test_opens_nothing_and_says_why(self, yard: Yard) -> None:
+        report = yard.asks()
+        assert report.ended == "readiness-blocked"
+        assert report.why == report.trouble and "not staged" in report.why and report.next
+        assert yard.opened() == [] and len(yard.ended()) == 1
+        assert yard.bot.ledger.tip() and not yard.pulls()
+        assert yard.held(OPEN_BUMPS, OpenBumps).bumps == ()
+        assert [path for path in yard.bot.ledger.tip().paths if path.startswith("claims/")] == []
+
+    def test_is_kept_as_a_lesson_and_decided_again_alike(self, yard: Yard) -> None:
+        yard.asks()
+        (lesson,) = yard.lessons()
+        assert (lesson.check, lesson.class_, lesson.recipes) == ("staging", "model-not-staged", (KEY,))
+        assert lesson.release is not None and TAG.rpartition(":")[2] in lesson.release.subject
+        ledger = yard.bot.ledger
+        entries = ledger.entries(ledger.tip(), yard.ended()[0])
+        assert chains.verify(entries) is None and chains.replay(entries, decide) is None
+
+    def test_is_refused_in_the_same_words_while_the_blocker_stands(self, yard: Yard) -> None:
+        yard.asks()
+        tip = yard.bot.ledger.tip().oid
+        with pytest.raises(Refusal) as refused:
+            yard.asks()
+        assert "stopped here before" in str(refused.value) and "staged" in str(refused.value)
+        assert yard.bot.ledger.tip().oid == tip
+
+    def test_begins_under_its_own_number_once_the_blocker_is_gone(self, yard: Yard) -> None:
+        yard.asks()
+        yard.stages()
+        report = yard.asks()
+        first, = yard.ended()
+        assert report.bump == f"{first}-2" and report.ended is None
+        assert yard.opened() == [f"{first}-2"]
+        (pull,) = yard.pulls()
+        assert pull.branch.endswith(f"{first}-2")
+
+
+class TestAScan:
+    def test_passes_over_what_files_forbid_and_does_not_plan_it_again(self, yard: Yard) -> None:
+        yard.wakes()
+        assert len(yard.ended()) == 1 and yard.opened() == [] and not yard.pulls()
+        assert any("is passed over" in line for line in yard.told)
+        tip, asked = [path for path in yard.bot.ledger.tip().paths if path.startswith("ended/")], yard.machines.asked
+        yard.wakes(hours=25)
+        assert [path for path in yard.bot.ledger.tip().paths if path.startswith("ended/")] == tip
+        assert yard.machines.asked == asked + 1  # the named fact alone
+
+    def test_begins_it_when_the_named_fact_has_changed(self, yard: Yard) -> None:
+        yard.wakes()
+        yard.stages()
+        yard.wakes(hours=25)
+        (first,) = yard.ended()
+        assert yard.opened() == [f"{first}-2"] and len(yard.pulls()) == 1
+
+
+class TestTheSweep:
+    def test_does_not_begin_where_the_fleet_has_no_room_by_then(self, yard: Yard) -> None:
+        yard.stages()
+        yard.asks()
+        yard.machines.idle = 0
+        bot, deliveries = yard, yard.world.deliveries()
+        reports: list = []
+        for event, payload in deliveries:
+            reports = list(wake_of(bot, event, payload))
+            if any(report.ended for report in reports):
+                break
+        assert [report.ended for report in reports] == ["capacity-deferred"]
+        assert not [run for run in yard.world.hub.runs_made() if "sweep" in run.workflow and run.event == "workflow_dispatch"]
+        assert any(lesson.release and lesson.release.of == "capacity" for lesson in yard.lessons())
+
+
+def wake_of(yard: Yard, event: str, payload: dict) -> tuple:
+    return wake(yard.context(), event_of(event, payload, yard.now))
