@@ -206,8 +206,8 @@ class Judge:
         if said is not None:
             return self._take(said)
         option = self.survey.index.dests.get(dest)
-        if option is None or option.default is None:
-            raise Unknown
+        if option is None or option.default in (None, (None,)):
+            raise Unknown  # a default of None is what the engine decides later
         self.default = True
         return option.default[0]
 
@@ -220,7 +220,7 @@ class Judge:
             raise Unknown
         default = known.fields[name].get("default") or {}
         # A field that holds another configuration is filled in by whoever makes the object, whatever its default says.
-        if "is" not in default or "Config" in known.fields[name]["type"]:
+        if default.get("is") is None or "Config" in known.fields[name]["type"]:
             raise Unknown
         self.default = True
         return default["is"]
