@@ -16,8 +16,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `kernels` maps modules it imports to the package that ships them; `keys` are the names under which recipes hold its options;
     `commands` are words that start its server; `configs` are its options that name a file with more settings, and `settings` the
     class that these are fields of (there a recipe's `keys` hold fields too, not options); `called` are other words for it: in a
-    recipe's framework, and of the part that a package which uses it keeps for it. `abbreviates`: its parser takes any unambiguous
-    beginning of an option."""
+    recipe's framework, and of the part that a package which uses it keeps for it."""
 
     repositories: tuple[str, ...]
     module: str
@@ -33,7 +32,6 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     configs: tuple[str, ...] = ()
     settings: str = ""
     called: tuple[str, ...] = ()
-    abbreviates: bool = True
 
 
 def load(text: str, *, file: str) -> Mapping[str, Engine]:
