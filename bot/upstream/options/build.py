@@ -33,7 +33,7 @@ def build(name: str, engine: Engine, known: Mapping[str, Any], parsers: Sequence
                     variables=variables, settled=maker.settled(), constants=maker.lists(),
                     read=tuple(path for path, facts in known.items() if facts is not None),
                     unread=(*(path for path, facts in known.items() if facts is None), *missing), open=tuple(maker.open),
-                    abbreviates=engine.abbreviates and all(facts["abbreviates"] for path in parsers if (facts := known.get(path))),
+                    abbreviates=all(facts["abbreviates"] for path in parsers if (facts := known.get(path))),
                     registry=any(known.get(path) for path in engine.environment))
 
 
