@@ -107,12 +107,15 @@ class OptionChanged(Struct, frozen=True, kw_only=True):
 
 
 class OptionsChecked(Struct, frozen=True, kw_only=True):
-    """All that the recipe uses against the new engine's parsers. `parsers` are the files that were understood."""
+    """All that the recipe uses against the new engine's parsers. `parsers` are the files that were understood, `checks` counts the
+    checks of its arguments and configurations, `decided` those of which the recipe's settings tell whether they raise."""
 
     engine: str
     changed: tuple[OptionChanged, ...] = ()
     parsers: tuple[str, ...] = ()
     counted: int = 0
+    checks: int = 0
+    decided: int = 0
 
 
 class ArchRefused(Struct, frozen=True, kw_only=True):
