@@ -24,13 +24,15 @@ WAYS: dict[str, Literal["clone", "github"]] = {"clone": "clone", "github": "gith
 
 
 def upstreams(github: GitHubCommits, layout: Layout, stack: ExitStack, *, token: str | None,
-              cached: bool = True) -> tuple[Upstreams, Surveyor, Commits]:
+              cached: bool = True) -> tuple[Upstreams | None, Surveyor | None, Commits]:
     """Upstreams, the reader of their files, and the histories of the layout's sources. `cached` False: nothing is kept beyond this
     command, as in a workflow (SECURITY.md rule 2). BUMPBOT_UPSTREAM says whether a source on GitHub is cloned, or asked of its
-    API."""
+    API; `none`: no source and no package index is asked, and what they would tell is unknown."""
     said = environment.word("BUMPBOT_UPSTREAM") or "clone"
+    if said == "none":
+        return None, None, github
     if said not in WAYS:
-        raise BadArguments(f"BUMPBOT_UPSTREAM is {said!r}", f"write one of {', '.join(WAYS)}")
+        raise BadArguments(f"BUMPBOT_UPSTREAM is {said!r}", f"write one of {', '.join(WAYS)}, none")
     kept = environment.cache() if cached else None
     folder = kept if kept is not None else Path(stack.enter_context(scratch()))
     surveyor = ChildSurveyor(folder)
