@@ -200,14 +200,14 @@ class Judge:
         dest = self._dest(cls, name)
         if dest is None or dest in self.settings.vague:
             raise Unknown
-        if cls != ARGUMENTS and self.changed(ARGUMENTS, dest):
+        if (cls, name) != (ARGUMENTS, dest) and self.changed(ARGUMENTS, dest):
             raise Unknown
         said = self.settings.given.get(dest)
         if said is not None:
             return self._take(said)
         option = self.survey.index.dests.get(dest)
-        if option is None or option.default is None:
-            raise Unknown
+        if option is None or option.default in (None, (None,)):
+            raise Unknown  # a default of None is what the engine decides later
         self.default = True
         return option.default[0]
 
@@ -219,7 +219,8 @@ class Judge:
         if known is None or name not in known.fields:
             raise Unknown
         default = known.fields[name].get("default") or {}
-        if "is" not in default:
+        # A field that holds another configuration is filled in by whoever makes the object, whatever its default says.
+        if default.get("is") is None or "Config" in known.fields[name]["type"]:
             raise Unknown
         self.default = True
         return default["is"]
@@ -235,6 +236,11 @@ class Judge:
         if not owned and (option := self.survey.index.dests.get(name)) and option.owner is None:
             return name  # handed on under its own name, by a parser that names no class
         return next(iter(owned)) if len(owned) == 1 else None
+
+    def same(self, cls: str, name: str, to: Sequence[Any]) -> bool:
+        """Whether what is assigned is that very setting, by another of its names (`args.ep_size = args.expert_parallel_size`)."""
+        dest = self._dest(cls, name)
+        return dest is not None and to[0] == "attr" and self._dest(ARGUMENTS, str(to[-1])) == dest
 
     def _take(self, said: Said) -> Any:
         if said.used is not None:

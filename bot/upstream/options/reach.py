@@ -161,7 +161,7 @@ class _Walk:
                 return False
         elif target != cls:
             return False
-        return self.judge.way(one["way"], scope) is not False
+        return not self.judge.same(cls, one["attr"], one["to"]) and self.judge.way(one["way"], scope) is not False
 
     def _target(self, on: Sequence[Any], scope: Scope) -> str | None:
         if on[:1] != ["attr"]:

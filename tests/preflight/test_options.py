@@ -1,0 +1,76 @@
+"""What is done about an option: only what certainly ends the start stops a bump, and nobody else's words are shown."""
+
+import pytest
+from msgspec.structs import replace
+
+from bot.model.upstream import ArchRefused, Commit, OptionChanged, OptionsChecked
+from bot.model.uses import Used, Uses, Written
+from bot.preflight import arch, options
+from tests.preflight.worlds import facts
+
+COMMIT = Commit(sha="ab" * 20, title="@somebody `breaks` everything", date="2026-09-01", pull=39700)
+
+
+def used(name="--max-bs", **more):
+    return Used(kind="option", name=name, value="1", at=Written(file="r.yaml", line=3), **more)
+
+
+def judged(*changed, unread=()):
+    told = OptionsChecked(engine="sglang", changed=changed, parsers=("a.py",), counted=9)
+    return options.check(replace(facts(), options=told, uses=Uses(engine="sglang", unread=unread)))
+
+
+def one(what, **more):
+    return OptionChanged(**{"used": used(), "what": what, **more})
+
+
+class TestWhatIsDone:
+    @pytest.mark.parametrize(("change", "action", "class_"), [
+        (one("removed"), "stop", "flag-removed"),
+        (one("removed", used=used(conditional=True)), "note", "flag-removed"),
+        (one("removed", new="--top"), "repair-first", "flag-removed"),
+        (one("removed", used=Used(kind="environment", name="SGLANG_X", value="1", at=Written(file="r"))), "note", "flag-removed"),
+        (one("renamed", new="--top"), "repair-first", "flag-removed"),
+        (one("renamed", new="--top", works=True), "note", "flag-removed"),
+        (one("ambiguous", candidates=("--max-bs-a", "--max-bs-b")), "repair-first", "flag-removed"),
+        (one("choice", old="x", candidates=("y",)), "stop", "flag-removed"),
+        (one("guard", said="not together"), "stop", "feature-missing"),
+        (one("guard", said="not together", certain=False), "note", "feature-missing"),
+        (one("guard", said="x", beside=(used(conditional=True),)), "note", "feature-missing"),
+        (one("default", used=used("--mem-fraction-static"), old="0.8", new="0.9", at="a.py:1"), "note", "oom"),
+        (one("missing"), "note", None),
+    ])
+    def test_depends_on_whether_the_start_certainly_ends(self, change, action, class_):
+        (found,) = judged(change).findings
+        assert (found.action, found.class_) == (action, class_)
+
+    def test_is_nothing_where_nobody_can_tell(self):
+        checked = judged(one("unread"), unread=("x.sh: never ends",))
+        assert checked.findings == ()
+        assert checked.unknown is not None
+        assert "--max-bs" in checked.unknown.en
+
+    def test_is_unknown_where_nothing_was_asked(self):
+        assert options.check(replace(facts(), options=None)).unknown is not None
+        assert arch.check(replace(facts(), arch=None)).unknown is not None
+
+    def test_names_the_commit_and_never_what_somebody_wrote(self):
+        (found,) = judged(one("guard", said="@everyone <b>", commit=COMMIT, at="a.py:7")).findings
+        shown = " ".join([found.evidence, found.where, found.next.en, found.next.zh, found.what.en, found.what.zh])
+        assert "abababababab (#39700)" in shown
+        assert not [word for word in ("@", "<b>", "breaks", "`") if word in shown]
+
+    def test_is_said_once_however_many_processes_pass_it(self):
+        assert len(judged(*[one("default", used=used("--mem-x"), old="1", new="2", at="a.py:1")] * 5).findings) == 1
+
+
+class TestAnArchitecture:
+    @pytest.mark.parametrize(("hard", "action"), [(True, "stop"), (False, "note")])
+    def test_stops_where_it_is_certain(self, hard, action):
+        refused = ArchRefused(hardware="b200", at="arch_list", said="9.0", hard=hard)
+        (found,) = arch.check(replace(facts(), arch=(refused,))).findings
+        assert (found.action, found.class_, found.check) == (action, "arch-unsupported", "arch")
+
+    def test_with_code_for_the_gpu_says_nothing(self):
+        checked = arch.check(replace(facts(), arch=()))
+        assert (checked.findings, checked.unknown) == ((), None)
