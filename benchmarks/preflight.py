@@ -5,7 +5,10 @@
 The engine is a git repository served on loopback: the published wheels of sglang as its first and last commit, and 3,000 commits
 between them that each change one of its files. The images lie in a registry on loopback, the recipe is one of the own kind beside a
 pinned Dynamo, whose wheel and the engine's kernel wheel come from the index. The issue asks for less than 2 s from the cache;
-exit 1 where it takes longer. `--where` plans once more under a profiler.
+exit 1 where it takes longer, which it does: on two cores that others worked on too (load 5 to 20) the whole command took 7 to 14 s
+on the clock and 3.3 s of processors from the cache (n = 3 and 6), 60 s cold (n = 1). Under a profiler imports are a quarter of
+it, the checks a half (every source file of the engine is read from git to look its survey up by content), the comparison and the
+text a tenth and a sixth. `--where` plans once more under a profiler.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import os
 import pstats
 import random
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -26,6 +30,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 from bot.adapters.process import LocalProcess
 from bot.adapters.wheels import Wheels
@@ -117,14 +122,26 @@ def world(work: Path, old: str, new: str, dynamo: str) -> Iterator[tuple[Path, l
         yield place, ["plan", "sglang-h200", "--image", f"{image}:v{new}", "--format", "json"]
 
 
-def seconds(argv: list[str], place: Path, cache: Path) -> tuple[float, dict[str, str]]:
-    """One run of the command, and what each check said."""
+class Run(NamedTuple):
+    """One run of the command: seconds on the clock and of all processors, and what each check said."""
+
+    wall: float
+    cpu: float
+    found: dict[str, str]
+
+
+def run(argv: list[str], place: Path, cache: Path) -> Run:
+    """The command in a process of its own; none of its children outlives it."""
+    def spent() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
     env = {**os.environ, "BUMPBOT_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parents[1])}
-    began = perf_counter()
+    began, before = perf_counter(), spent()
     done = subprocess.run([sys.executable, "-m", "bot", *argv], cwd=place, env=env, capture_output=True)
     took = perf_counter() - began
     assert done.returncode in (0, 1) and done.stdout, done.stderr.decode()
-    return took, {one["check"]: one["result"] for one in json.loads(done.stdout)["checks"]}
+    return Run(took, spent() - before, {one["check"]: one["result"] for one in json.loads(done.stdout)["checks"]})
 
 
 def where(argv: list[str], place: Path, cache: Path) -> None:
@@ -151,15 +168,16 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, world(Path(folder), asked.old, asked.new, asked.dynamo) as (place, argv):
         cache = Path(folder) / "cache"
-        cold, found = seconds(argv, place, cache)
-        cached = [seconds(argv, place, cache) for _ in range(asked.rounds)]
-        assert all(told == found for _, told in cached)
+        cold = run(argv, place, cache)
+        cached = [run(argv, place, cache) for _ in range(asked.rounds)]
+        assert all(one.found == cold.found for one in cached)
         if asked.where:
             where(argv, place, cache)
-    took = [one for one, _ in cached]
-    print(", ".join(f"{check} {result}" for check, result in found.items()))
-    print(f"cold    {cold:6.2f} s, clone and wheels over the network included (n = 1)")
+    took, used = [one.wall for one in cached], [one.cpu for one in cached]
+    print(", ".join(f"{check} {result}" for check, result in cold.found.items()))
+    print(f"cold    {cold.wall:6.2f} s, processors {cold.cpu:5.2f} s, with the clone and the wheels (n = 1)")
     print(f"cached  median {statistics.median(took):5.2f} s  longest {max(took):5.2f} s  (n = {len(took)}, limit {CACHED_S:g} s)")
+    print(f"        median {statistics.median(used):5.2f} s of all processors")
     sys.exit(statistics.median(took) >= CACHED_S)
 
 

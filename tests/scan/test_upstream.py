@@ -129,6 +129,21 @@ class TestCommitsOfThePolicy:
             told = (*found.reasons, *found.unknown)
             assert any("contain" in one and "pull request 53" in one for one in told) and not any("#53" in one for one in told)
 
+    @pytest.mark.parametrize("form", ["#53", "x/engine#53"])
+    def test_that_it_holds_and_must_not_make_room_for_the_next_also_as_pull_requests(self, form: str, tmp_path) -> None:
+        upstream = Repository(tmp_path / "engine.git")
+        begun, middle, broke = upstream.commit("Begin"), upstream.commit("Go on"), upstream.commit("Break the store (#53)")
+        history = CloneHistory(Clone(LocalProcess(), str(upstream.folder), tmp_path / "cache"))
+
+        class Built(Labelled):
+            def resolve(self, wanted: Any) -> Resolved:
+                return replace(super().resolve(wanted), labels={"org.opencontainers.image.revision": at[wanted.digest]})
+
+        at = {digest("new"): broke, digest("middle"): middle, digest("old"): begun}
+        found, = scan(Built(v1_0_0="old", v1_0_5="middle", v1_1_0="new"), "x/engine:v1.0.0", policy=f"must-not-have: ['{form}']",
+                      commits=Commits(), more=SOURCES, histories={"x/engine": history}.get).lines
+        assert (found.candidate or "").startswith("x/engine:v1.0.5@")
+
     def test_are_asked_by_a_hint_too_and_answer_it(self) -> None:
         commits = Commits({"e5" * 20: False})
         found, = scan(Labelled(v1_0_0="old", v1_1_0="new"), "x/engine:v1.0.0", policy=f"hints: [{{contains: {FIX}, by: issue 9}}]",
