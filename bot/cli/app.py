@@ -130,8 +130,8 @@ def wake(
       BUMPBOT_LOGIN        the account of the token (bumpbot[bot])
       BUMPBOT_LEDGER       the ledger's folder or address, where the layout
                            does not say it; BUMPBOT_LEDGER_TOKEN its token
-      BUMPBOT_UPSTREAM     github (the default here) or clone: how engines are read
-      BUMPBOT_GIT_URL, BUMPBOT_BASE, GITHUB_API_URL, GITHUB_SERVER_URL (elsewhere)
+      BUMPBOT_UPSTREAM     github (as usual here) or clone, to read engines
+      BUMPBOT_GIT_URL, BUMPBOT_BASE, GITHUB_API_URL, GITHUB_SERVER_URL: elsewhere
 
     Example: bumpbot wake --event schedule
 
