@@ -34,9 +34,15 @@ def check(facts: Facts) -> Checked:
 
 
 def _about(told: OptionsChecked) -> Text:
+    """What was looked at. Of a check that the settings do not decide nobody says that it holds."""
     files, names = len(told.parsers), "option or variable" if told.counted == 1 else "options and variables"
-    return Text(f"{told.counted} {names} in {count(files, 'file')} of {safe(told.engine)}",
-                f"已在 {safe(told.engine)} 的 {files} 个文件中核对 {told.counted} 个选项和环境变量")
+    checks, zh_checks = "", ""
+    if told.checks:
+        rest = told.checks - told.decided
+        checks = f"; {told.decided} of {told.checks} checks of its configuration decided" + (", the rest unknown" if rest else "")
+        zh_checks = f"；{told.checks} 项配置检查中可判定 {told.decided} 项" + ("，其余未知" if rest else "")
+    return Text(f"{told.counted} {names} in {count(files, 'file')} of {safe(told.engine)}{checks}",
+                f"已在 {safe(told.engine)} 的 {files} 个文件中核对 {told.counted} 个选项和环境变量{zh_checks}")
 
 
 def _unread(names: Sequence[str], facts: Facts) -> Text | None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from bot.errors import BumpbotError
 from bot.model.upstream import Change, Choice, Contained, Held
 from bot.ports import History
+from bot.upstream.changes import same
 from bot.upstream.instances import Instances, instances
 
 Named = tuple[str, str | None]
@@ -36,7 +37,7 @@ def contained(history_of: Callable[[str], History | None], changes: Sequence[Cha
     """Each thing for which a change of its own repository is named. A history that does not answer leaves it unknown."""
     made = []
     for one in asked:
-        mine = [change for change in changes if change.repository.lower() == one.repository.lower()]
+        mine = [change for change in changes if same(change.repository, one.repository)]
         if mine:
             made.append(_contained(_history(history_of, one.repository), mine, one))
     return tuple(made)
