@@ -31,5 +31,5 @@ def _finding(one: ArchRefused) -> PlanFinding:
         what = Text(f"a kernel of the new engine may leave {hardware} out", f"新版引擎的某个内核可能不支持 {hardware}")
     return PlanFinding(check="arch", class_="arch-unsupported", action="stop" if one.hard else "note", what=what, who="upstream",
                        evidence=f"{hardware}: {apart(one.said)}{by}" if listed else f"{hardware}: {safe(one.at)}{by}",
-                       where="the image's own list of architectures" if listed else safe(one.at),
+                       where="arch_list" if listed else safe(one.at),
                        next=Text(f"choose an image that has code for {hardware}", f"请选择支持 {hardware} 的镜像"))
