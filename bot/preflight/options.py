@@ -41,7 +41,7 @@ def _about(told: OptionsChecked) -> Text:
         rest = told.checks - told.decided
         checks = f"; {told.decided} of {told.checks} checks of its configuration decided" + (", the rest unknown" if rest else "")
         zh_checks = f"；{told.checks} 项配置检查中可判定 {told.decided} 项" + ("，其余未知" if rest else "")
-    return Text(f"{told.counted} options and variables in {files} files of {safe(told.engine)}{checks}",
+    return Text(f"{told.counted} options and variables in {files} file{'s' if files != 1 else ''} of {safe(told.engine)}{checks}",
                 f"已在 {safe(told.engine)} 的 {files} 个文件中核对 {told.counted} 个选项和环境变量{zh_checks}")
 
 
@@ -111,9 +111,14 @@ def _guard(one: OptionChanged) -> PlanFinding:
     certain = one.certain and not any(used.conditional for used in (one.used, *one.beside))
     may, zh_may = ("refuses", "拒绝") if certain else ("may refuse", "可能拒绝")
     what = Text(f"a check of the new engine {may} these settings: {names}", f"新版引擎的检查{zh_may}以下设置：{names}")
-    return _finding(one, "stop" if certain else "note", "feature-missing", what, Text(
-        f"keep an image whose engine takes {names} together, or change one of them",
-        f"请保留支持同时使用 {names} 的镜像，或更改其中一项"), "upstream", f"{names} at {safe(one.at)}", place=one.at)
+    several = len({used.name for used in (one.used, *one.beside)}) > 1
+    says = Text(f"keep an image whose engine takes {names} together, or change one of them",
+                f"请保留支持同时使用 {names} 的镜像，或更改其中一项")
+    if not several:
+        says = Text(f"keep an image whose engine takes this value of {names}, or change it",
+                    f"请保留接受 {names} 该取值的镜像，或更改其值")
+    return _finding(one, "stop" if certain else "note", "feature-missing", what, says, "upstream",
+                    f"{names} at {safe(one.at)}", place=one.at)
 
 
 def _choice(one: OptionChanged) -> PlanFinding:
