@@ -55,10 +55,10 @@ def findings(baseline: Baseline | None, missing: str | None = None) -> tuple[Pla
     if baseline is None:
         word = missing.partition(":")[0] if missing else ""
         if word in ("folder-empty", "result-unreadable"):
-            return (PlanFinding(check="roster", class_=None, action="ask", evidence=missing or "", where="published points",
+            return (PlanFinding(check="roster", class_=None, action="ask", evidence=missing or "", where="baselines",
                                 next=_FINDINGS[word][2], who=_who(word), what=_says(missing or "")),)
         gap = word in ("other-configuration", "other-topology")
-        return (PlanFinding(check="roster", class_="baseline-gap", action="ask", evidence=missing or "", where="published points",
+        return (PlanFinding(check="roster", class_="baseline-gap", action="ask", evidence=missing or "", where="baselines",
                             next=_ASK, who="maintainer", what=_says(missing or "")),) if gap else ()
     return tuple(_told(baseline))
 
@@ -85,7 +85,8 @@ def _who(word: str) -> Literal["bot", "maintainer", "operator"]:
 
 def _says(note: str) -> Text | None:
     word, _, value = note.partition(":")
-    said, shown = _SAYS.get(word), re.sub(r"[^A-Za-z0-9_.:/+-]+", "_", value.strip())[:120]
+    # A topology (`2P(TP8) x 1D(TP8/EP8) 1k1k`) has blanks and brackets of our own.
+    said, shown = _SAYS.get(word), re.sub(r"[^A-Za-z0-9_.:/+() -]+", "_", value.strip())[:120]
     return Text(f"{said.en}: {shown}", f"{said.zh}：{shown}") if said and shown else said
 
 

@@ -23,11 +23,13 @@ WAYS: dict[str, Way] = {"clone": "clone", "github": "github"}
 
 
 def upstreams(github: GitHubCommits, layout: Layout, stack: ExitStack, *, token: str | None,
-              cached: bool = True) -> tuple[Upstreams, Surveyor, Commits]:
+              cached: bool = True) -> tuple[Upstreams | None, Surveyor | None, Commits]:
     """Upstreams, the reader of their files, and the histories of the layout's sources. `cached` False: nothing is kept beyond this
     command, as in a workflow (SECURITY.md rule 2)."""
     kept = environment.cache() if cached else None
     way = way_of(kept is not None)
+    if way is None:
+        return None, None, github
     folder = kept if kept is not None else Path(stack.enter_context(scratch()))
     surveyor = ChildSurveyor(folder)
     stack.callback(surveyor.close)
@@ -37,10 +39,11 @@ def upstreams(github: GitHubCommits, layout: Layout, stack: ExitStack, *, token:
     return found, surveyor, Histories(found, github, {called(source): source for source in layout.sources.values()})
 
 
-def way_of(kept: bool) -> Way:
+def way_of(kept: bool) -> Way | None:
     """How a source on GitHub is read: as BUMPBOT_UPSTREAM says, else by a clone where clones are kept, for that is a gigabyte at
-    first and little from then on, and by GitHub's API where each command would begin anew. BadArguments for another word."""
+    first and little from then on, and by GitHub's API where each command would begin anew. None for `none`: no source and no
+    package index is asked, and what they would tell is unknown. BadArguments for another word."""
     said = environment.word("BUMPBOT_UPSTREAM") or ("clone" if kept else "github")
-    if said not in WAYS:
-        raise BadArguments(f"BUMPBOT_UPSTREAM is {said!r}", f"write one of {', '.join(WAYS)}")
-    return WAYS[said]
+    if said != "none" and said not in WAYS:
+        raise BadArguments(f"BUMPBOT_UPSTREAM is {said!r}", f"write one of {', '.join(WAYS)}, none")
+    return WAYS.get(said)

@@ -141,5 +141,6 @@ class Trees:
             return ask(self._upstreams)
         except BumpbotError as error:
             self.unread.setdefault(about, next((word for kind, word in _WORDS.items() if isinstance(error, kind)), "unreadable"))
-            self._sources.say(f"{about}: {error}")
+            if not isinstance(error, Missing):  # what is not there was worth a try; that it was not is the check's to tell
+                self._sources.say(f"{about}: {error}")
             return None

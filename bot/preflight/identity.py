@@ -6,7 +6,7 @@ from __future__ import annotations
 from bot.model.finding import Checked, PlanFinding, Release
 from bot.model.preflight import Facts, Identity
 from bot.model.text import Text
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import joined, right, safe, unknown
 
 _LAYOUT = "preflight.identity"
 
@@ -40,9 +40,9 @@ def _other(told: Identity) -> PlanFinding | None:
 def _lacking(told: Identity) -> PlanFinding | None:
     if not told.lacking:
         return None
-    mine, lacks = _shown(told.login), listed(right.replace(" ", "") for right in told.lacking)
+    mine, lacks = _shown(told.login), joined(right(one).en for one in told.lacking)
     return PlanFinding(
-        check="identity", class_="credential", action="stop", who="operator", where=f"token of {_plain(told.login)}",
+        check="identity", class_="credential", action="stop", who="operator", where=_plain(told.login),
         evidence=f"{_plain(told.login)} lacks {lacks}",
         what=Text(f"the token of {mine} may not do all that a bump needs: {lacks}", f"{mine} 的令牌缺少更新所需的权限：{lacks}"),
         next=Text("give the account or App these permissions, and accept them where it is installed; `bumpbot doctor` checks them",

@@ -13,7 +13,7 @@ from bot.model.finding import Act, Checked, PlanFinding, Who
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import Commit, OptionChanged, OptionsChecked
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import count, joined, listed, safe, unknown
 from bot.upstream.options.compare import MEMORY
 
 MOST = 12
@@ -34,16 +34,23 @@ def check(facts: Facts) -> Checked:
 
 
 def _about(told: OptionsChecked) -> Text:
-    files = len(told.parsers)
-    return Text(f"{told.counted} options and variables in {files} files of {safe(told.engine)}",
-                f"已在 {safe(told.engine)} 的 {files} 个文件中核对 {told.counted} 个选项和环境变量")
+    """What was looked at. Of a check that the settings do not decide nobody says that it holds."""
+    files, names = len(told.parsers), "option or variable" if told.counted == 1 else "options and variables"
+    checks, zh_checks = "", ""
+    if told.checks:
+        rest = told.checks - told.decided
+        checks = f"; {told.decided} of {told.checks} checks of its configuration decided" + (", the rest unknown" if rest else "")
+        zh_checks = f"；{told.checks} 项配置检查中可判定 {told.decided} 项" + ("，其余未知" if rest else "")
+    return Text(f"{told.counted} {names} in {count(files, 'file')} of {safe(told.engine)}{checks}",
+                f"已在 {safe(told.engine)} 的 {files} 个文件中核对 {told.counted} 个选项和环境变量{zh_checks}")
 
 
 def _unread(names: Sequence[str], facts: Facts) -> Text | None:
-    unread = [*names, *(["scripts"] if facts.uses.unread else [])]
-    if not unread:
+    shown, scripts = [safe(name) for name in names], bool(facts.uses.unread)
+    if not shown and not scripts:
         return None
-    return Text(f"nobody can tell from the sources about {listed(unread)}", f"无法从源码判断：{listed(unread)}")
+    en, zh = (joined([*shown, *([word] if scripts else [])], comma) for word, comma in (("the scripts", ", "), ("启动脚本", "、")))
+    return Text(f"nobody can tell from the sources about {en}", f"无法从源码判断：{zh}")
 
 
 def _removed(one: OptionChanged) -> PlanFinding | None:
@@ -105,9 +112,14 @@ def _guard(one: OptionChanged) -> PlanFinding:
     certain = one.certain and not any(used.conditional for used in (one.used, *one.beside))
     may, zh_may = ("refuses", "拒绝") if certain else ("may refuse", "可能拒绝")
     what = Text(f"a check of the new engine {may} these settings: {names}", f"新版引擎的检查{zh_may}以下设置：{names}")
-    return _finding(one, "stop" if certain else "note", "feature-missing", what, Text(
-        f"keep an image whose engine takes {names} together, or change one of them",
-        f"请保留支持同时使用 {names} 的镜像，或更改其中一项"), "upstream", f"{names} at {safe(one.at)}", place=one.at)
+    several = len({used.name for used in (one.used, *one.beside)}) > 1
+    says = Text(f"keep an image whose engine takes {names} together, or change one of them",
+                f"请保留支持同时使用 {names} 的镜像，或更改其中一项")
+    if not several:
+        says = Text(f"keep an image whose engine takes this value of {names}, or change it",
+                    f"请保留接受 {names} 该取值的镜像，或更改其值")
+    return _finding(one, "stop" if certain else "note", "feature-missing", what, says, "upstream",
+                    f"{names} at {safe(one.at)}", place=one.at)
 
 
 def _choice(one: OptionChanged) -> PlanFinding:

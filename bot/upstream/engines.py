@@ -15,10 +15,8 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     line and its variables, the first that is there counts first; `checks` are folders and files whose classes refuse settings;
     `kernels` maps modules it imports to the package that ships them; `keys` are the names under which recipes hold its options;
     `commands` are words that start its server; `configs` are its options that name a file with more settings, and `settings` the
-    class that these are fields of (there a recipe's `keys` hold fields too, not options); `native` are folders of sources in other
-    languages that read variables; `called` are other words for it: in a recipe's framework, and of the part that a package which
-    uses it keeps for it. `abbreviates`: its parser takes any unambiguous beginning of an option; `refuses`: it ends at an option
-    that it does not know."""
+    class that these are fields of (there a recipe's `keys` hold fields too, not options); `called` are other words for it: in a
+    recipe's framework, and of the part that a package which uses it keeps for it."""
 
     repositories: tuple[str, ...]
     module: str
@@ -33,10 +31,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     commands: tuple[str, ...] = ()
     configs: tuple[str, ...] = ()
     settings: str = ""
-    native: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
-    abbreviates: bool = True
-    refuses: bool = True
 
 
 def load(text: str, *, file: str) -> Mapping[str, Engine]:

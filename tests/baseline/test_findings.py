@@ -46,3 +46,8 @@ def test_only_another_configuration_of_the_same_image_is_a_gap():
 def test_a_source_that_is_broken_is_told_where_it_is_why_there_is_none(why, who):
     (found,) = findings(None, why)
     assert (found.action, found.evidence, found.who) == ("ask", why, who)
+
+
+def test_a_configuration_is_told_as_it_is_called():
+    (found,) = told("configuration-gone:2P(TP8) x 1D(TP8/EP8) 1k1k")
+    assert found.what.en.endswith(": 2P(TP8) x 1D(TP8/EP8) 1k1k") and found.what.zh.endswith("：2P(TP8) x 1D(TP8/EP8) 1k1k")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.errors import Refusal
 from bot.layout import Layout
@@ -57,8 +58,17 @@ class TestARecipeIsRefused:
 
     def test_when_a_file_that_it_names_lies_elsewhere(self, make_tree: Any, inferencex: Layout) -> None:
         tree = guest(make_tree, master(IMAGE, "recipes/elsewhere.yaml"))
-        with pytest.raises(Refusal, match="CONFIG_FILE=recipes/elsewhere.yaml names a file outside this repository"):
-            movable(tree, inferencex, "k1")
+        said = "CONFIG_FILE=recipes/elsewhere.yaml names a file outside this repository"
+        with pytest.raises(Refusal, match=said):
+            require(tree, inferencex, ["k1"])
+        nowhere = replace(inferencex, preflight=replace(inferencex.preflight, elsewhere=()))
+        with pytest.raises(Refusal, match=said):
+            movable(tree, nowhere, "k1")
+
+    def test_only_after_the_checks_where_the_layout_says_in_which_repository_it_lies(self, make_tree: Any, inferencex: Layout) -> None:
+        """#2913: what stands there may prove that the image does not fit, which is worth more than that it cannot be moved."""
+        tree = guest(make_tree, master(IMAGE, "recipes/elsewhere.yaml"))
+        assert movable(tree, inferencex, "k1") == ("k1",)
 
     def test_when_its_launcher_does_not_read_the_image(self, make_tree: Any, inferencex: Layout) -> None:
         text = master(IMAGE).replace("  scenarios:", "  framework: dynamo-sglang\n  runner: h100-multinode\n  scenarios:")

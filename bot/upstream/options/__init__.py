@@ -26,14 +26,16 @@ def checked(uses: Uses, name: str, engine: Engine, old: Surveyed | None, new: Su
     recipe's model as `{"model": name}`; `touched` tells the newest commit that changed how often a text stands in a file."""
     mine = [one for one in uses.options if _reads(one, engine)]
     variables = [one for one in uses.environment if one.name.startswith(engine.prefixes) and not one.program]
+    walks = [reach.walked(new, start, vendor=vendor, models=models or {}) for start in settings.starts(mine, new)]
     found = [*compare.options(mine, engine, old, new), *compare.defaults(mine, engine, old, new, vendor),
-             *_guards(mine, old, new, vendor, models or {}), *_environment(variables, old, new)]
+             *_guards(mine, old, walks, vendor, models or {}), *_environment(variables, old, new)]
     asked = 0
     for at, one in enumerate(found):
         if touched and one.what in _WORTH_A_COMMIT and asked < MAX_ASKED:
             asked += 1
             found[at] = replace(one, commit=_commit(one, engine, touched))
-    return OptionsChecked(engine=name, changed=tuple(found), parsers=new.read, counted=len(mine) + len(variables))
+    return OptionsChecked(engine=name, changed=tuple(found), parsers=new.read, counted=len(mine) + len(variables),
+                          checks=len(frozenset().union(*(one.checks for one in walks))), decided=_decided(walks))
 
 
 def _reads(used: Used, engine: Engine) -> bool:
@@ -44,14 +46,20 @@ def _reads(used: Used, engine: Engine) -> bool:
     return part in (engine.module, *engine.called) or f"{part}_config" in engine.keys
 
 
-def _guards(mine: Sequence[Used], old: Surveyed | None, new: Surveyed, vendor: str,
+def _decided(walks: Sequence[reach.Walked]) -> int:
+    """How many checks the settings decide on every start that has them."""
+    every = frozenset().union(*(one.checks for one in walks))
+    return len(every - frozenset().union(*(one.checks - one.decided for one in walks)))
+
+
+def _guards(mine: Sequence[Used], old: Surveyed | None, walks: Sequence[reach.Walked], vendor: str,
             models: Mapping[str, str]) -> Iterator[OptionChanged]:
     """Checks that end a start. One that would have ended it with the old engine too is not understood: the recipe ran."""
     before = {one.key for start in (settings.starts(mine, old) if old else ())
-              for one in reach.ended(old, start, vendor=vendor, models=models)} if old else set()
+              for one in reach.walked(old, start, vendor=vendor, models=models).ended} if old else set()
     seen: set[str] = set()
-    for start in settings.starts(mine, new):
-        for one in reach.ended(new, start, vendor=vendor, models=models):
+    for walk in walks:
+        for one in walk.ended:
             if one.key not in before and one.at not in seen:
                 seen.add(one.at)
                 yield OptionChanged(used=one.used[0], what="guard", at=one.at, said=one.said, beside=one.used[1:], certain=one.sure)

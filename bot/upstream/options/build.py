@@ -30,10 +30,10 @@ def build(name: str, engine: Engine, known: Mapping[str, Any], parsers: Sequence
     missing = [path for path in engine.parsers if path not in known] if not parsers else []
     return Surveyed(engine=name, options=made, classes=maker.classes(),
                     functions=[{**one, "file": path} for path, facts in known.items() if facts for one in facts["functions"]],
-                    variables=variables, settled=maker.settled(), constants=maker.lists(),
+                    variables=variables, settled=maker.settled(), constants=maker.lists(), parsers=tuple(parsers),
                     read=tuple(path for path, facts in known.items() if facts is not None),
                     unread=(*(path for path, facts in known.items() if facts is None), *missing), open=tuple(maker.open),
-                    abbreviates=engine.abbreviates and all(facts["abbreviates"] for path in parsers if (facts := known.get(path))),
+                    abbreviates=all(facts["abbreviates"] for path in parsers if (facts := known.get(path))),
                     registry=any(known.get(path) for path in engine.environment))
 
 

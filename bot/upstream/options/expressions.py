@@ -1,7 +1,8 @@
 """Python expressions as plain lists, so that a child process can hand them over and a judge can weigh them without any code.
 
 `["const", v]`, `["attr", root, name, ...]`, `["not", x]`, `["and", ...]`, `["or", ...]`, `["cmp", op, a, b]`, `["list", ...]`,
-`["call", name, on, ...]`, `["math", op, a, b]`, `["item", x, at]`, and `["?"]` for everything else: nobody knows what it is.
+`["call", name, on, ...]`, `["math", op, a, b]`, `["item", x, at]`, `["of", x, name, ...]` (attributes of what a call made), and
+`["?"]` for everything else: nobody knows what it is.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ MAX_DEPTH = 12
 _OPS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in", ast.NotIn: "not in",
         ast.Is: "is", ast.IsNot: "is not"}
 _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//"}
-# Ways of asking for an attribute, or of looking at a value, that change nothing about it.
-_PLAIN_CALLS = frozenset({"getattr", "hasattr", "len", "bool", "int", "str", "isinstance", "any", "all", "set", "tuple", "list"})
+PARSES = ("parse_args", "parse_intermixed_args", "parse_known_args")
+PARSED = "parse_args()"
+"""What a parser makes of the command line, under a name that no variable has."""
 
 
 def encode(node: ast.AST | None, local: Mapping[str, Encoded] | None = None, depth: int = 0) -> Encoded:
@@ -63,8 +65,13 @@ def _chain(node: ast.Name | ast.Attribute, known: Mapping[str, Encoded]) -> Enco
         base = known[parts[0]]
         if len(parts) == 1:
             return base
-        return [*base, *parts[1:]] if base[0] == "attr" else UNKNOWN
+        return _below(base, parts[1:])
     return ["attr", *parts]
+
+
+def _below(base: Encoded, names: list[str]) -> Encoded:
+    """Attributes of an expression."""
+    return [*base, *names] if base[0] in ("attr", "of") else ["of", base, *names] if base[0] == "call" else UNKNOWN
 
 
 def _unary(node: ast.UnaryOp, known: Mapping[str, Encoded], depth: int) -> Encoded:
@@ -87,12 +94,11 @@ def _call(node: ast.Call, known: Mapping[str, Encoded], depth: int) -> Encoded:
     name = dotted(node.func)
     if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
         base = encode(node.args[0], known, depth + 1)
-        return [*base, str(node.args[1].value)] if base[0] == "attr" else UNKNOWN
+        return _below(base, [str(node.args[1].value)])
     on = encode(node.func.value, known, depth + 1) if isinstance(node.func, ast.Attribute) else UNKNOWN
     last = node.func.attr if isinstance(node.func, ast.Attribute) else name
     if not last:
         return UNKNOWN
+    if last in PARSES:
+        return ["list", ["attr", PARSED], UNKNOWN] if "known" in last else ["attr", PARSED]
     return ["call", last, on, *(encode(one, known, depth + 1) for one in node.args[:4])]
-
-
-PLAIN_CALLS = _PLAIN_CALLS

@@ -54,8 +54,9 @@ class Index(Struct, kw_only=True):
 
 
 class Surveyed(Struct, kw_only=True):
-    """One tree. `read` are the files that were understood, `unread` those that were not: what they define is unknown. `open` are
-    places where options are made at run time in a way that nobody followed. `settled`
+    """One tree. `parsers` are the engine's own parser files, `read` the files that were understood, `unread` those that were not:
+    what they define is unknown. `open` are places where options are made at run time in a way that nobody followed.
+    `settled`
     are the defaults of configurations by class and key (`CudaGraphConfig.prefill.backend`), by platform, with their place.
     `mentioned` tells all names of a kind (`flags`,
     `variables`) that stand anywhere in the engine's sources, with the files; it is asked only where a name is missed."""
@@ -67,6 +68,7 @@ class Surveyed(Struct, kw_only=True):
     variables: dict[str, str] = field(default_factory=dict)
     constants: dict[str, list[Any]] = field(default_factory=dict)
     settled: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
+    parsers: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     open: tuple[str, ...] = ()

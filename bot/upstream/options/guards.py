@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.upstream.options import literals
-from bot.upstream.options.expressions import UNKNOWN, Encoded, dotted, encode
+from bot.upstream.options.expressions import PARSES, UNKNOWN, Encoded, dotted, encode
 
 _VALIDATORS = ("model_validator", "field_validator", "validator", "root_validator")
+_OF_FIELDS = ("field_validator", "validator")
+_EXITS = ("sys.exit", "exit", "quit", "os._exit")
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _APART = (ast.stmt, ast.Lambda, ast.comprehension)
 MAX_FOUND = 4000
+MAX_GIVEN = 400
 Way = tuple[tuple[Any, bool], ...]
 
 
@@ -41,6 +44,7 @@ class _Function:
         self.guards: list[dict[str, Any]] = []
         self.sets: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
+        self.parses = any(isinstance(one, ast.Attribute) and one.attr in PARSES for one in ast.walk(node))
         counts: dict[str, int] = {}
         for one in ast.walk(node):
             for name in _bound(one):
@@ -52,9 +56,9 @@ class _Function:
         self._body(self.node.body, ())
         if not (self.guards or self.sets or self.calls):
             return None
-        names = [dotted(one.func if isinstance(one, ast.Call) else one).rsplit(".", 1)[-1] for one in self.node.decorator_list]
+        validates, fields = _validates(self.node)
         return {"class": self.cls, "name": self.node.name, "line": self.node.lineno, "parameters": self.parameters,
-                "validates": any(name in _VALIDATORS for name in names), "guards": self.guards[:MAX_FOUND],
+                "validates": validates, "fields": fields, "parses": self.parses, "guards": self.guards[:MAX_FOUND],
                 "sets": self.sets[:MAX_FOUND], "calls": self.calls[:MAX_FOUND]}
 
     def _body(self, body: list[ast.stmt], way: Way) -> bool:
@@ -123,7 +127,9 @@ class _Function:
         parts = [part for whole in targets for part in (whole.elts if isinstance(whole, ast.Tuple) else [whole])]
         for at, target in enumerate(parts):
             if isinstance(target, ast.Name) and target.id in self.once and len(targets) == 1:
-                self.local[target.id], self.places[target.id] = value if lone else ["item", value, at], way
+                listed = not lone and value[0] == "list" and at + 1 < len(value)
+                self.local[target.id] = value if lone else value[at + 1] if listed else ["item", value, at]
+                self.places[target.id] = way
             elif isinstance(target, ast.Attribute):
                 self.sets.append({"attr": target.attr, "on": self._encode(target.value, way), "way": [list(step) for step in way],
                                   "to": value if lone else UNKNOWN, "line": one.lineno})
@@ -138,17 +144,30 @@ class _Function:
             stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, _APART)]
 
     def _call(self, node: ast.Call, way: Way) -> None:
-        name = dotted(node.func)
+        name = _called(node)
         if name == "setattr" and len(node.args) == 3:
             attr = literals.value(node.args[1]).get("is")
             self.sets.append({"attr": attr if isinstance(attr, str) else "*", "on": self._encode(node.args[0], way),
                               "way": [list(step) for step in way], "to": UNKNOWN, "line": node.lineno})
         elif name.endswith(".error") and "parser" in name:
             self._guard(node.lineno, way, literals.text(node.args[0]) if node.args else "", "SystemExit")
+        elif name in _EXITS and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value not in (0, None):
+            self._guard(node.lineno, way, "", "SystemExit")
         elif name:
             self.calls.append({"name": name, "way": [list(step) for step in way], "line": node.lineno,
-                               "given": [self._encode(part, way) for part in node.args[:6]],
-                               "named": {word.arg: self._encode(word.value, way) for word in node.keywords[:12] if word.arg}})
+                               "on": self._encode(node.func.value, way) if isinstance(node.func, ast.Attribute) else UNKNOWN,
+                               **self._given(node, name, way)})
+
+    def _given(self, node: ast.Call, name: str, way: Way) -> dict[str, Any]:
+        """The arguments of a call. Of one that makes an object all count: what is not given there has the class's own default.
+        `spread` are objects whose every attribute is handed on (`**vars(args)`), `open`: more is handed on than is read."""
+        most = MAX_GIVEN if makes(name) else 12
+        spread = [self._encode(_spread(one.value), way) for one in node.keywords if one.arg is None]
+        starred = any(isinstance(one, ast.Starred) for one in node.args)
+        return {"given": [self._encode(part, way) for part in node.args[:most // 2]] if not starred else [],
+                "named": {word.arg: self._encode(word.value, way) for word in node.keywords[:most] if word.arg},
+                "spread": [one for one in spread if one != UNKNOWN],
+                "open": starred or UNKNOWN in spread or len(node.args) > most // 2 or len(node.keywords) > most}
 
     def _encode(self, node: ast.AST | None, way: Way) -> Encoded:
         """With the local variables whose one assignment lies on the way here; those assigned often are unknown."""
@@ -161,3 +180,43 @@ def _bound(one: ast.AST) -> Iterator[str]:
     """Names that a node gives a value."""
     if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
         yield one.id
+
+
+def makes(name: str) -> bool:
+    """Whether a call of that name makes an object of a class."""
+    last = name.rsplit(".", 1)[-1].lstrip("_")
+    return name == "cls" or last[:1].isupper() and not last.isupper()
+
+
+def _called(node: ast.Call) -> str:
+    """The dotted name of what is called; `super.check` for `super().check`."""
+    func = node.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Call) and dotted(func.value.func) == "super":
+        return f"super.{func.attr}"
+    return dotted(func)
+
+
+def _spread(node: ast.expr) -> ast.expr | None:
+    """The object whose attributes a `**` hands on under their own names: `vars(args)`, `args.__dict__`, `asdict(self)`,
+    `{name: getattr(args, name) for name in names}`."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and dotted(node.func).rsplit(".", 1)[-1] in ("vars", "asdict"):
+        return node.args[0]
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return node.value
+    if isinstance(node, ast.DictComp) and isinstance(node.value, ast.Call) and dotted(node.value.func) == "getattr" \
+            and len(node.value.args) >= 2 and ast.dump(node.value.args[1]) == ast.dump(node.key):
+        return node.value.args[0]
+    return None
+
+
+def _validates(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[bool, list[str]]:
+    """Whether pydantic calls a method when an object is made, and for which fields' values."""
+    fields: list[str] = []
+    found = False
+    for one in node.decorator_list:
+        name = dotted(one.func if isinstance(one, ast.Call) else one).rsplit(".", 1)[-1]
+        if name in _VALIDATORS:
+            found = True
+            if isinstance(one, ast.Call) and name in _OF_FIELDS:
+                fields += [part.value for part in one.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return found, fields

@@ -11,10 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
-
 from bot.model.uses import Used
 from bot.upstream.options.facts import Class, Surveyed
+from bot.upstream.options.scopes import ARGUMENTS, Made, Scope, Unknown
 from bot.upstream.options.settings import Said, Settings, holder, inner
 
 _COMPARES: dict[str, Callable[[Any, Any], bool]] = {
@@ -29,16 +28,6 @@ _PLATFORMS = {"is_cuda": "cuda", "is_hip": "rocm", "is_rocm": "rocm"}
 _SUFFIX = re.compile(r"(?:For[A-Z]\w*|Model|LMHead\w*)$")
 
 
-class Unknown(Exception):
-    """Nobody can tell."""
-
-
-class Scope(Struct, kw_only=True):
-    """What names mean in a function: `self` and parameters, by the class of what they hold."""
-
-    names: dict[str, str] = field(default_factory=dict)
-
-
 class Judge:
     """One start's settings against one tree. `seen` are the recipe's settings that the last verdict looked at, `default` whether it
     rests on a default too, `changed` whether something may have set an attribute of a class before it is looked at."""
@@ -46,6 +35,7 @@ class Judge:
     def __init__(self, survey: Surveyed, settings: Settings, *, vendor: str = "", models: Mapping[str, str] | None = None) -> None:
         self.survey, self.settings, self.vendor, self.models = survey, settings, vendor, models or {}
         self.changed: Callable[[str, str], bool] = lambda cls, name: False
+        self.made: Made | None = None
         self.seen: list[Used] = []
         self.default = False
         self.guessed = False
@@ -84,6 +74,8 @@ class Judge:
             return [self.value(part, scope) for part in node[1:]]
         if kind == "attr":
             return self._attribute(node[1:], scope)
+        if kind == "of":
+            return self._of(node, scope)
         if kind in ("and", "or", "not"):
             found = self.test(node, scope)
             if found is None:
@@ -159,8 +151,20 @@ class Judge:
             return str(found or (said.value if said else "")).rstrip("/").rsplit("/", 1)[-1]
         return self.models.get("model", "")
 
+    def _of(self, node: Sequence[Any], scope: Scope) -> Any:
+        """`ParallelConfig(...).tensor_parallel_size`, by way of a local variable."""
+        made = node[1]
+        if made[0] != "call" or made[1] not in self.survey.classes:
+            raise Unknown
+        return self._chain(made[1], node[2:])
+
     def _attribute(self, chain: Sequence[str], scope: Scope) -> Any:
         root, *rest = chain
+        if root in scope.values:
+            given, outer = scope.values[root]
+            if rest and given[0] not in ("attr", "of"):
+                raise Unknown
+            return self.value([*given, *rest], outer)
         if not rest:
             if root in self.survey.constants:
                 return self.survey.constants[root]
@@ -170,9 +174,12 @@ class Judge:
             if root[:1].isupper() and len(rest) == 1:
                 return self._constant(root, rest[0])
             raise Unknown
-        for name in rest[:-1]:
+        return self._chain(cls, rest)
+
+    def _chain(self, cls: str, names: Sequence[str]) -> Any:
+        for name in names[:-1]:
             cls = self._class_of(cls, name)
-        return self._setting(cls, rest[-1])
+        return self._setting(cls, names[-1])
 
     def _constant(self, cls: str, name: str) -> Any:
         """`Backend.DISABLED`."""
@@ -195,7 +202,9 @@ class Judge:
         told = inner(self.settings, cls)
         if told is not None:
             return self._inside(cls, name, told)
-        if cls != ARGUMENTS and holder(self.settings, cls) is None and self._made_of_json(cls):
+        if self.made is not None and self.made.makes(cls) and (cls, name) not in self.survey.index.owned:
+            return self.made.value(cls, name)
+        if cls != ARGUMENTS and holder(self.settings, cls) is None and self.of_json(cls):
             raise Unknown
         dest = self._dest(cls, name)
         if dest is None or dest in self.settings.vague:
@@ -218,14 +227,19 @@ class Judge:
         known: Class | None = self.survey.classes.get(cls)
         if known is None or name not in known.fields:
             raise Unknown
-        default = known.fields[name].get("default") or {}
-        # A field that holds another configuration is filled in by whoever makes the object, whatever its default says.
-        if default.get("is") is None or "Config" in known.fields[name]["type"]:
+        return self.fallback(known.fields[name])
+
+    def fallback(self, field: Mapping[str, Any]) -> Any:
+        """A field's own default. One that holds another configuration is filled in by whoever makes the object, whatever its
+        default says, and so is one whose default is None. Raises Unknown."""
+        default = field.get("default") or {}
+        if default.get("is") is None or "Config" in field["type"]:
             raise Unknown
         self.default = True
         return default["is"]
 
-    def _made_of_json(self, cls: str) -> bool:
+    def of_json(self, cls: str) -> bool:
+        """Whether an object of a class is made of an option's JSON: without it there is none."""
         return cls.lower() in self.survey.index.flat
 
     def _dest(self, cls: str, name: str) -> str | None:
@@ -256,7 +270,3 @@ def class_of(survey: Surveyed, name: str) -> str | None:
         found = [one for one in survey.classes if one.endswith("Config") and flat.endswith(one.lower())]
         known[name] = max(found, key=len) if found and "draft" not in name else None
     return known[name]
-
-
-ARGUMENTS = "*"
-"""The class of parsed arguments, whatever an engine calls it: its attributes are the options' destinations."""

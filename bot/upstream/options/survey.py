@@ -10,7 +10,7 @@ from typing import Any
 from bot.upstream.options import adds, classes, guards, literals
 from bot.upstream.options.expressions import dotted
 
-VERSION = 2
+VERSION = 4
 _VARIABLE = re.compile(rb"""["']([A-Z][A-Z0-9_]{3,80})["']|^[ \t]+([A-Z][A-Z0-9_]{3,80})[ \t]*(?::[^=\n]+)?=""", re.MULTILINE)
 _FLAG = re.compile(rb"""["'](--[A-Za-z][A-Za-z0-9_.-]{1,80})["']""")
 _ARCH = re.compile(r"sm_?\d{2,3}|capability|arch|gfx\d")
@@ -88,7 +88,10 @@ def _defaults(tree: ast.Module) -> Iterator[tuple[str, Any]]:
 
 
 def _abbreviates(tree: ast.Module) -> bool:
-    """False where a parser of the file is told not to take beginnings of options."""
+    """False where a parser of the file is told not to take beginnings of options, or is of a library that takes none (click)."""
+    said = set(_imports(tree).values())
+    if not any("argparse" in one.lower() for one in said) and any(one.partition(":")[0] in ("click", "typer") for one in said):
+        return False
     return not any(isinstance(node, ast.keyword) and node.arg == "allow_abbrev" and literals.value(node.value).get("is") is False
                    for node in ast.walk(tree))
 

@@ -72,6 +72,10 @@ class TestAnOption:
         now = "import argparse\np = argparse.ArgumentParser(allow_abbrev=False)\n" + added('"--max-bs-decode"')
         assert words(look(tree(self.OLD), tree(now), option("--max-bs", "3"))) == ["removed --max-bs"]
 
+    def test_is_not_shortened_by_a_library_that_takes_no_beginnings(self):
+        old, now = (f'import click\n@click.option("{name}")\ndef serve(x): ...\n' for name in ("--max-bs", "--max-bs-decode"))
+        assert words(look(tree(old), tree(now), option("--max-bs", "3"))) == ["removed --max-bs"]
+
     def test_that_is_deprecated_and_kept_works_on(self):
         now = added('"--max-bs", action=DeprecatedAliasStoreAction, new_flag="--top", dest="top"', '"--top"')
         (found,) = look(tree(self.OLD), tree(now), option("--max-bs", "3"))
