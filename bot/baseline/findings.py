@@ -12,6 +12,8 @@ from bot.model.text import Text
 
 _ASK = Text("say whether these points were dropped on purpose: nothing is compared there",
             "请确认这些测点是否有意移除：这些测点不作任何比较")
+_OTHER = Text("say whether the bump may go on with nothing to compare, or give `baselines` points of this configuration",
+              "请确认是否可在没有可比数据的情况下继续，或在 `baselines` 中提供该配置的测点")
 _EVAL = Text("take the gate alone for this eval, or have the old image's score measured the same way",
              "该评测仅以门槛为准，或以同样方式测出旧镜像的得分")
 _NEW = Text("expect no comparison there: it is measured and gates, and is the next bump's baseline",
@@ -59,7 +61,7 @@ def findings(baseline: Baseline | None, missing: str | None = None) -> tuple[Pla
                                 next=_FINDINGS[word][2], who=_who(word), what=_says(missing or "")),)
         gap = word in ("other-configuration", "other-topology")
         return (PlanFinding(check="roster", class_="baseline-gap", action="ask", evidence=missing or "", where="baselines",
-                            next=_ASK, who="maintainer", what=_says(missing or "")),) if gap else ()
+                            next=_OTHER, who="maintainer", what=_says(missing or "")),) if gap else ()
     return tuple(_told(baseline))
 
 

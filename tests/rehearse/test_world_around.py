@@ -60,6 +60,8 @@ class TestOtherPeoplesWork:
     @pytest.mark.parametrize(("old", "new", "key", "words"), [
         ("by: bob,", "by: eve,", "neighbours.0.by", "`eve` is nobody"),
         ("branch: ada/notes", "branch: bob/toy", "neighbours.1.branch", "is taken"),
+        ("branch: ada/notes", "branch: ada..notes", "neighbours.1.branch", "no name of a branch"),
+        ("branch: bob/toy", "branch: -bob", "neighbours.0.branch", "no name of a branch"),
         ("branch: bob/toy", "branch: main", "neighbours.0.branch", "is taken"),
         ('"name: toy":', '"name: boy":', "neighbours.0.replace.recipes/toy.yaml", "0 times"),
         ("{recipes/toy.yaml: {", "{recipes/boy.yaml: {", "neighbours.0.replace.recipes/boy.yaml", "no file recipes/boy.yaml"),
