@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from bot.errors import BadInput, Missing
 from bot.model.upstream import Commit, Comparison
 from bot.ports import Clock
 
+_ID = re.compile(r"[0-9a-f]{7,64}")
 PER_PAGE, MAX_PAGES = 100, 50
 # Two thousand commits are the six weeks of a busy engine, and a third of the sixty requests an hour that a stranger has.
 MAX_LISTED = 20
@@ -32,7 +34,7 @@ class GitHubCommits:
         `base` lacks, oldest first. Very long histories end after `pages` x 100 commits: then fewer are listed than
         `ahead` says.
 
-        Histories that share nothing have `merge_base` None; nobody counts them, so `ahead` and `behind` are 0.
+        Histories that share nothing have `merge_base` None; GitHub does not count them, so `ahead` and `behind` are None.
         Raises Missing when the repository or a commit is not there.
         """
         what = f"{repository} {base}...{head}"
@@ -41,11 +43,12 @@ class GitHubCommits:
             first = next(pages)
         except Missing:
             if self._unrelated(repository, base, head):
-                return Comparison(repository=repository, base=base, head=head, merge_base=None, ahead=0, behind=0)
+                return Comparison(repository=repository, base=base, head=head, merge_base=None, ahead=None, behind=None)
             raise
         commits = _commits(first, what)
         for page in pages:
             commits += _commits(page, what)
+        _check_meant(first, commits, base, head, what)
         return Comparison(repository=repository, base=base, head=head, merge_base=_merge_base(first, what),
                           ahead=_count(first, "ahead_by", what), behind=_count(first, "behind_by", what),
                           commits=tuple({c.sha: c for c in commits}.values()),
@@ -87,7 +90,9 @@ class GitHubCommits:
             if self._unrelated(repository, commit, head):
                 return False
             raise
-        return _count(told, "behind_by", f"{repository} {commit}...{head}") == 0
+        what = f"{repository} {commit}...{head}"
+        _check_meant(told, _commits(told, what), commit, head, what)
+        return _count(told, "behind_by", what) == 0
 
     def _unrelated(self, repository: str, *refs: str) -> bool:
         """A 404 means a missing name, or two histories that share nothing: with both commits there, the latter."""
@@ -97,6 +102,15 @@ class GitHubCommits:
         except Missing:
             return False
         return True
+
+
+def _check_meant(told: Mapping[str, Any], commits: list[Commit], base: str, head: str, what: str) -> None:
+    """Missing where GitHub took a branch for an id that it does not know. Of a head that it did not list nothing is seen."""
+    ahead = _count(told, "ahead_by", what)
+    tip = commits[-1].sha if commits and len(commits) == ahead else _merge_base(told, what) if ahead == 0 else None
+    for name, sha in ((base, mapping(told.get("base_commit")).get("sha")), (head, tip)):
+        if _ID.fullmatch(name) and isinstance(sha, str) and not sha.startswith(name):
+            raise Missing(f"{what}: there is no commit {name}, only a branch or tag of that name", "name the commit itself")
 
 
 def _count(told: Mapping[str, Any], key: str, what: str) -> int:

@@ -49,7 +49,8 @@ def plan(place: Place, recipe: str, image: str | None, format_: str) -> None:
         reasons, hints = tuple[str, ...](), tuple[Answered, ...]()
         if image is None:
             past = sights.known(*books) if books else {}
-            asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream, **past)
+            asked = scans.Sources(registry=registries, schemes=known.schemes, now=clock.now(), commits=upstream,
+                                  histories=scans.histories(read, layout), **past)
             line = scans.proposed(scans.look(tree, layout, asked, recipe))
             image, reasons, hints = line.candidate or "", line.reasons, line.hints
         sources = Sources(

@@ -5,21 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 
 import msgspec
 
 from bot import scan as scans
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
+from bot.cli import environment
 from bot.cli.layouts import layout_of, tree_of
 from bot.cli.output import as_json, entries, note, table, working
 from bot.cli.packaged import schemes
 from bot.cli.place import Place
 from bot.cli.remote import commits, registry
 from bot.cli.seen import ledger_of
+from bot.cli.upstream import upstreams
 from bot.errors import Refusal, Unreachable
 from bot.images.schemes import CUSTOM
+from bot.layout import Layout
 from bot.model.scan import Scanned
+from bot.ports import Clock
 from bot.recipe.shelf import Shelf
 from bot.wake import sights
 
@@ -35,7 +40,7 @@ def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
         tree.home(layout, recipe)
     with working("reading the recipes" if place.offline else "asking the registries"), ExitStack() as stack:
         books = ledger_of(place, stack)
-        asked = {} if place.offline else {"registry": registry(clock, anew=bool(recipes)), "commits": commits(clock)}
+        asked = {} if place.offline else _asked(clock, layout, stack, anew=bool(recipes))
         past = sights.known(*books) if books else {}
         sources = scans.Sources(schemes=known, now=clock.now(), **asked, **past)
         scanned = scans.scan(tree, layout, sources, recipes or None)
@@ -60,6 +65,11 @@ def scan(place: Place, recipes: Sequence[str], format_: str) -> None:
         raise Refusal("no registry told what was asked of it", "the reasons stand beside each recipe")
     if faults:
         raise Refusal("not every recipe could be read", "the lines above say where")
+
+
+def _asked(clock: Clock, layout: Layout, stack: ExitStack, *, anew: bool) -> dict[str, Any]:
+    read, _, upstream = upstreams(commits(clock), layout, stack, token=environment.word("GITHUB_TOKEN"))
+    return {"registry": registry(clock, anew=anew), "commits": upstream, "histories": scans.histories(read, layout)}
 
 
 def _told(one: Scanned, fully: bool) -> list[str]:

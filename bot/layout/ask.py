@@ -34,10 +34,30 @@ def source_of(layout: Layout, image: str) -> str | None:
     return next((layout.sources[name] for name in names if name in layout.sources), None)
 
 
-def github_of(layout: Layout, image: str) -> str | None:
-    """The same as `owner/name`; None where the source is unknown or lies elsewhere than on GitHub."""
-    source = source_of(layout, image) or ""
-    return source.removeprefix(_GITHUB).removesuffix(".git").strip("/") if source.startswith(_GITHUB) else None
+def repository_of(layout: Layout, image: str) -> str | None:
+    """The same as people call it; None where the layout does not know it."""
+    source = source_of(layout, image)
+    return called(source) if source else None
+
+
+def called(source: str) -> str:
+    """What a repository is called by its address: `owner/name` on GitHub, elsewhere host and path, for a mirror is another
+    repository. Of a folder only its own name: where it lies is no one's concern."""
+    bare = source.rstrip("/").removesuffix(".git")
+    if bare.startswith(_GITHUB):
+        return bare.removeprefix(_GITHUB)
+    scheme, _, rest = bare.rpartition("://")
+    return rest if scheme in ("https", "http") else bare.rpartition("/")[2]
+
+
+def address_of(layout: Layout, repository: str) -> str:
+    """Where a repository is read that somebody names: the layout's own source of that name, else its mirror of an `owner/name`,
+    else GitHub's."""
+    known = {called(source).lower(): source for source in
+             (*layout.sources.values(), *(one.source for one in layout.preflight.coupled if one.source))}
+    name = repository.lower()
+    mirrors = (source for each, source in known.items() if each.endswith(f"/{name}"))
+    return known.get(name) or next(mirrors, None) or f"{_GITHUB}{repository}"
 
 
 def family(layout: Layout, key: str, keys: Iterable[str], alike: Callable[[str], bool] = lambda other: True) -> tuple[str, ...]:

@@ -53,7 +53,9 @@ class Launchers(Record, kw_only=True):
 
 class Staging(Record, kw_only=True):
     """Where it is written what lies ready on the fleets: a file of this repository, a URL that answers with the same JSON or YAML,
-    and the launchers. The file holds `staged: [{runner, images, models, imports, downloads, locked, source, at}]`."""
+    and the launchers. The file holds `staged: [{runner, images, models, imports, downloads, locked, source, at}]`: `images` as
+    references (one without a digest stands for its tag), file names or paths; `imports` and `downloads` globs of a model, its
+    prefix or, of imports, an image."""
 
     file: Annotated[str, Meta(description="a YAML or JSON file of the default branch")] = ""
     url: Annotated[str, Meta(description="asked without any login, never redirected; https, or http on loopback")] = ""
@@ -61,13 +63,13 @@ class Staging(Record, kw_only=True):
 
 
 class Capacity(Record, kw_only=True):
-    """Whether a fleet has room: a bump begins where no more than `limit` of its nodes are in use and `idle` are free."""
+    """Whether a fleet has room: a bump begins where less than `limit` of its nodes are in use and `idle` are free."""
 
     source: Annotated[Literal["none", "runners", "http"], Meta(description=(
         "who says so: nobody, the forge's own list of self-hosted runners (busy or not), or `url`"))] = "none"
     url: Annotated[str, Meta(description=(
         "answers with JSON, `loads: [{cluster, nodes, idle, queued}]`; asked without any login, never redirected"))] = ""
-    limit: Annotated[float, Meta(gt=0, le=1, description="the share of nodes that may be in use, 0..1")] = 0.8
+    limit: Annotated[float, Meta(gt=0, le=1, description="the share of nodes in use below which a bump begins, 0..1")] = 0.8
     idle: Annotated[int, Meta(ge=0, description="how many nodes must be free")] = 1
 
 

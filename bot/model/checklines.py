@@ -33,8 +33,8 @@ class CompareLine(Struct, frozen=True, kw_only=True):
     base: str
     head: str
     merge_base: str | None
-    ahead: int
-    behind: int
+    ahead: int | None
+    behind: int | None
     url: str = ""
     touching: tuple[TouchLine, ...] = ()
     more: int = 0

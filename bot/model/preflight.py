@@ -28,8 +28,8 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 class Staged(Struct, frozen=True, kw_only=True):
     """What lies ready on one fleet, by what a launcher or an operator says: names of images and models as the launcher looks for
-    them. `images` or `models` None: not told. `imports`: globs of model prefixes (or `*`) for which the launcher fetches an image
-    by itself; `downloads` the same for models, and `locked` whether two jobs that fetch the same model wait for each other.
+    them. `images` or `models` None: not told. `imports`: globs (of a model's prefix, a model or an image) for which the
+    launcher fetches the image by itself; `downloads` the same for models, and `locked` whether two jobs that fetch one model wait.
     `by_hand`: what its launcher does not fetch must be put there by people. `source` is where it says so, `at` when it was true."""
 
     runner: str
@@ -54,7 +54,7 @@ class Load(Struct, frozen=True, kw_only=True):
 
     @property
     def used(self) -> float:
-        """The share of nodes in use, 0..1; 1 where there is none."""
+        """The share of nodes in use, 0..1; 1 where there is none: no check asks it of no node."""
         return 1.0 - self.idle / self.nodes if self.nodes else 1.0
 
 

@@ -32,15 +32,16 @@ Doubt = Literal["rewritten", "shallow", "gone", "impostor", "ambiguous", "trunca
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """What lies between two commits of one repository; `merge_base` None when the histories share nothing. `touching` are the
-    commits that concern the recipe, the most important first; `doubts` say what keeps the comparison from being whole."""
+    """What lies between two commits of one repository; `merge_base` None when the histories share nothing, `ahead` and `behind`
+    None where nobody counted. `touching` are the commits that concern the recipe, the most important first; `doubts` say what keeps
+    the comparison from being whole."""
 
     repository: str
     base: str
     head: str
     merge_base: str | None
-    ahead: int
-    behind: int
+    ahead: int | None
+    behind: int | None
     commits: tuple[Commit, ...] = ()
     url: str = ""
     touching: tuple[Touch, ...] = ()

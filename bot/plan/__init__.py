@@ -64,7 +64,7 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
         scope=proved.scope, diff=moved.diff, smoke=smoke, comparisons=known.comparisons, baseline=baseline,
         missing_baseline=missing, control=arm, checks=made.checks, carried=made.carried, siblings=made.siblings, pins=made.pins,
         thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
-        notes=(*proved.notes, *mentions.told(mentions.mentions(tree, layout, names))),
+        notes=(*proved.notes, *known.notes, *mentions.told(mentions.mentions(tree, layout, names))),
     )
     demanded = layouts.rules(layout, branch=layout.branch + bump_id(key, new.digest))
     return Subject(family=members, candidate=chosen, plan=found, rules=demanded, limits=limits)

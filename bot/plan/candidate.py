@@ -34,7 +34,7 @@ def candidate(sources: Sources, layout: Layout, rules: Policy, old: Resolved, ne
               comparisons: Sequence[Comparison], reasons: Sequence[str]) -> Candidate:
     """The candidate with its reasons; Refusal where a rule forbids it. Which changes it must hold is the preflight's to judge where
     upstreams can be asked, for it knows what else is published; else the policy's own refusal stands."""
-    holds = contained(sources.commits, layouts.github_of(layout, new.reference.name), new.facts.commit, rules)
+    holds = contained(sources.commits, layouts.repository_of(layout, new.reference.name), new.facts.commit, rules)
     if sources.upstreams is not None:
         rules = replace(rules, must_have=(), must_not_have=())
     found = judge.judge(old, new, rules, sources.schemes, _ancestry(comparisons), contains=holds,

@@ -16,6 +16,7 @@ from bot.model.memory import Lesson
 from bot.model.preflight import Facts
 from bot.model.recipe import Point, Recipe
 from bot.model.result import Baseline
+from bot.model.text import Text
 from bot.model.upstream import CarriedHeld, Comparison, Contained, Sibling
 from bot.model.uses import Uses
 from bot.plan import memory, reading, upstream, world
@@ -37,6 +38,7 @@ class Known(Struct, frozen=True, kw_only=True):
     lessons: tuple[Lesson, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     contained: tuple[Contained, ...] = ()
+    notes: tuple[Text, ...] = ()
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -58,9 +60,10 @@ def known(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, family: S
     """What the family uses, what was learnt, what lies between the images, and which of the wanted changes the new one holds."""
     used = uses(tree, layout, family, sources.engines, trees.elsewhere)
     lessons = memory.lessons(sources, family)
-    wanted = (*changes(tree, layout, family[0]), *memory.changes(lessons, trees.repository or ""))
+    wanted = (*changes(tree, layout, family[0]), *memory.changes(lessons, family, trees.repository or ""))
     return Known(uses=used, lessons=lessons, comparisons=upstream.comparisons(sources, trees, old, new, used),
-                 contained=upstream.contained(sources, trees, old, new, used, wanted) if wanted else ())
+                 contained=upstream.contained(sources, trees, old, new, used, wanted) if wanted else (),
+                 notes=upstream.untold(trees, old, new))
 
 
 def made(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, known: Known, family: Sequence[Recipe],

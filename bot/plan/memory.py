@@ -29,15 +29,19 @@ def _concerns(lesson: Lesson, family: Collection[Recipe]) -> bool:
     return bool(own) or any(lesson.engine == recipe.framework for recipe in family)
 
 
-def changes(known: Sequence[Lesson], repository: str) -> Iterator[Change]:
-    """The upstream changes that earlier bumps ended for the want (or the presence) of: `must-have vllm-project/vllm#54853`."""
+def changes(known: Sequence[Lesson], family: Sequence[Recipe], repository: str) -> Iterator[Change]:
+    """The upstream changes that earlier bumps of these recipes ended for the want (or the presence) of, as `must-have
+    vllm-project/vllm#54853` says. What a policy wished then stands behind the name of what lacked it: it is the policy's to say
+    whether it still wishes that, and another recipe never did."""
+    own = {recipe.key for recipe in family}
     for lesson in known:
-        if lesson.release is None or lesson.release.of != "contains":
+        if lesson.release is None or lesson.release.of != "contains" or not own.intersection(lesson.recipes):
             continue
         word, _, name = lesson.release.subject.rpartition(" ")
+        if word not in ("", "must-have", "must-not-have"):
+            continue
         try:
-            wanted = "must-not-have" if word == "must-not-have" else "must-have"
-            yield named.parsed(name, repository, wanted, f"bump {lesson.bump}")
+            yield named.parsed(name, repository, "must-not-have" if word == "must-not-have" else "must-have", f"bump {lesson.bump}")
         except BadInput:
             continue
 

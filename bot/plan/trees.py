@@ -3,6 +3,7 @@ What cannot be had is None; the reason stays with the reader."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TypeVar
@@ -18,8 +19,9 @@ from bot.ports import History, Tree, Upstreams
 from bot.upstream.engines import Engine
 
 T = TypeVar("T")
+# A tag may look like an id (`20260901`), and what reads as one is never taken for a name.
+_DIGITS = re.compile(r"[0-9a-f]{4,64}")
 _WORDS = {Missing: "missing", Unreachable: "unreachable", Refusal: "refused"}
-_GITHUB = "https://github.com/"
 _NO_RELEASE = frozenset({"date", "commit", "dev", "channel"})
 # Variants of a release that hold its sources as they are.
 _PLAIN = frozenset({"", "runtime", "devel", "slim", "framework"})
@@ -30,10 +32,10 @@ class Trees:
     asked for in vain why, as a word for `Facts.unknown`."""
 
     def __init__(self, sources: Sources, layout: Layout, engine: str | None, new: Resolved) -> None:
-        self._sources, self._upstreams = sources, sources.upstreams
+        self._sources, self._layout, self._upstreams = sources, layout, sources.upstreams
         self.engine: Engine | None = sources.engines.get(engine or "")
         self.source = layouts.source_of(layout, new.reference.name)
-        self.repository = layouts.github_of(layout, new.reference.name)
+        self.repository = layouts.repository_of(layout, new.reference.name)
         self.coupled = {one.name: one for one in layout.preflight.coupled}
         self.unread: dict[str, str] = {}
         self._histories: dict[str, History | None] = {}
@@ -45,8 +47,8 @@ class Trees:
         return self.history_of(self.source or "")
 
     def history_of(self, source: str) -> History | None:
-        """The history of an upstream by its address or `owner/name`; None without one."""
-        address = source if "://" in source or not source else f"{_GITHUB}{source}"
+        """The history of an upstream by its address or name; None without one."""
+        address = source if "://" in source or not source else layouts.address_of(self._layout, source)
         if address not in self._histories:
             self._histories[address] = self._asked(address, lambda up: up.history(address)) if address else None
         return self._histories[address]
@@ -117,8 +119,10 @@ class Trees:
         return self._asked(f"{source}@{commit}", lambda up: up.tree(source, commit))
 
     def _tagged(self, history: History | None, names: Iterable[str]) -> str | None:
-        for name in names:
-            found = self._tried(name, history)
+        forms = (form for name in names for form in (
+            (name, f"refs/tags/{name}", f"refs/heads/{name}") if _DIGITS.fullmatch(name) else (name,)))
+        for form in forms:
+            found = self._tried(form, history)
             if found is not None:
                 return found
         return None
@@ -137,5 +141,6 @@ class Trees:
             return ask(self._upstreams)
         except BumpbotError as error:
             self.unread.setdefault(about, next((word for kind, word in _WORDS.items() if isinstance(error, kind)), "unreadable"))
-            self._sources.say(f"{about}: {error}")
+            if not isinstance(error, Missing):  # what is not there was worth a try; that it was not is the check's to tell
+                self._sources.say(f"{about}: {error}")
             return None

@@ -9,17 +9,24 @@ from msgspec.structs import replace
 from bot.errors import BumpbotError
 from bot.images import built
 from bot.images.tags import fields, unlike
+from bot.layout import called
 from bot.model.image import Resolved
+from bot.model.text import Text
 from bot.model.upstream import Change, Comparison, Contained
 from bot.model.uses import Pin, Uses
 from bot.plan.sources import Sources
 from bot.plan.trees import Trees
 from bot.ports import History
 from bot.upstream import compare, contains
+from bot.upstream.changes import same
 
 MOST = 400
 """So many tags are looked at: a registry has thousands, and what is far older than the candidate is no answer."""
 _EITHER = frozenset({"channel"})
+_OLD = Text(en="Which commit the present image was built from is not known, so nothing was compared with it: neither its label nor "
+               "its tag names one", zh="无法得知当前镜像由哪个提交构建，因此未与其比较：其标签元数据与镜像标签均未注明提交")
+_NEW = Text(en="Which commit the new image was built from is not known, so it was compared with nothing: neither its label nor its "
+               "tag names one", zh="无法得知新镜像由哪个提交构建，因此未作比较：其标签元数据与镜像标签均未注明提交")
 
 
 def comparisons(sources: Sources, trees: Trees, old: Resolved, new: Resolved, uses: Uses) -> tuple[Comparison, ...]:
@@ -30,12 +37,22 @@ def comparisons(sources: Sources, trees: Trees, old: Resolved, new: Resolved, us
                             trees.engine)
 
 
+def untold(trees: Trees, old: Resolved, new: Resolved) -> tuple[Text, ...]:
+    """Why a comparison is missing, for people: where nothing is said, they take it that nothing was found."""
+    if trees.repository is None:
+        name = new.reference.name
+        return (Text(en=f"The layout names no source for {name}, so nothing upstream was compared",
+                     zh=f"布局未指定 {name} 的源码仓库，因此未与上游比较"),)
+    rows = ((old, _OLD), (new, _NEW))
+    return tuple(said for image, said in rows if trees.commit(image) is None)
+
+
 def contained(sources: Sources, trees: Trees, old: Resolved, new: Resolved, uses: Uses,
               changes: Sequence[Change]) -> tuple[Contained, ...]:
     """How the changes that somebody names stand to the candidate, to what else is published, and to the coupled parts. What else
     is published is only asked for where the candidate does not do: it may be hundreds of tags."""
     asked = []
-    own = [change for change in changes if trees.repository and change.repository.lower() == trees.repository.lower()]
+    own = [change for change in changes if trees.repository and same(change.repository, trees.repository)]
     if own and trees.repository:
         image = contains.Published(of=new.reference.name, repository=trees.repository, candidate=_named(trees, new),
                                    current=_named(trees, old))
@@ -53,8 +70,8 @@ def _named(trees: Trees, image: Resolved) -> contains.Named:
 
 def _pinned(trees: Trees, pin: Pin, changes: Sequence[Change]) -> contains.Published | None:
     """A coupled part whose own repository a change is named of, with its published versions by their tags."""
-    repository = pin.source.removeprefix("https://github.com/").removesuffix(".git").strip("/")
-    if not repository or repository.lower() not in {change.repository.lower() for change in changes}:
+    repository = called(pin.source)
+    if not repository or not any(same(change.repository, repository) for change in changes):
         return None
     tags = _tags(trees.history_of(pin.source))
     listed = tuple((version, tags.get(f"v{version}", tags.get(version))) for version in trees.versions(pin.package))

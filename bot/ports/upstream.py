@@ -26,7 +26,8 @@ class Commits(Protocol):
 
 class History(Protocol):
     """What only the whole history tells of one upstream: a local clone answers all of it, the forge's API what it can
-    (`Missing` for the rest). Commits are named by id, short ones too, or by tag."""
+    (`Missing` for the rest). Commits are named by id, short ones too, by tag or by branch; what is made of hexadecimal digits is an
+    id and no name, unless it is written as `refs/tags/...` or `refs/heads/...`."""
 
     def full(self, name: str) -> str:
         """The one commit that is meant. `Missing`: it is gone; `BadInput`: a short id that is not unique; `Refusal`: it is there

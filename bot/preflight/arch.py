@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from bot.model.finding import Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import ArchRefused
-from bot.preflight.words import safe, unknown
+from bot.preflight.words import apart, safe, unknown
 
 
 def check(facts: Facts) -> Checked:
@@ -23,18 +21,17 @@ def check(facts: Facts) -> Checked:
 def _finding(one: ArchRefused) -> PlanFinding:
     hardware = safe(one.hardware)
     listed = one.at == "arch_list"
-    entries = ", ".join(safe(word) for word in re.split(r"[\s;,]+", one.said.strip()) if word) if listed else safe(one.said)
     by = f" by {one.commit.sha[:12]}" if one.commit else ""
     if listed:
         beside, zh_beside = ("", "") if one.old_known else (
             "; what the present image is built for is unknown", "；当前镜像为哪些架构构建未知")
-        what = Text(f"the image is built for {entries}, which leaves {hardware} out{beside}",
-                    f"该镜像仅为 {entries} 构建，不支持 {hardware}{zh_beside}")
+        what = Text(f"the image is built for {apart(one.said)}, which leaves {hardware} out{beside}",
+                    f"该镜像仅为 {apart(one.said)} 构建，不支持 {hardware}{zh_beside}")
     elif one.hard:
         what = Text(f"the new engine asserts another architecture than {hardware} has", f"新版引擎断言的架构与 {hardware} 不符")
     else:
         what = Text(f"a kernel of the new engine may leave {hardware} out", f"新版引擎的某个内核可能不支持 {hardware}")
     return PlanFinding(check="arch", class_="arch-unsupported", action="stop" if one.hard else "note", what=what, who="upstream",
-                       evidence=f"{hardware}: {entries}{by}" if listed else f"{hardware}: {safe(one.at)}{by}",
+                       evidence=f"{hardware}: {apart(one.said)}{by}" if listed else f"{hardware}: {safe(one.at)}{by}",
                        where="the image's own list of architectures" if listed else safe(one.at),
                        next=Text(f"choose an image that has code for {hardware}", f"请选择支持 {hardware} 的镜像"))

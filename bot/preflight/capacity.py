@@ -9,7 +9,7 @@ from bot.model.finding import Checked, PlanFinding, Release
 from bot.model.preflight import Facts, Load
 from bot.model.text import Text
 from bot.preflight.fleets import asked, fleets, serves
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import count, listed, safe, unknown
 
 _NEARLY = 1e-9
 
@@ -32,8 +32,9 @@ def check(facts: Facts) -> Checked:
 
 
 def _loads(facts: Facts, words: Sequence[str]) -> list[Load]:
+    """What is said of these machines; of no node at all nothing is."""
     behind = fleets(facts, words)
-    return [one for one in facts.loads or () if any(serves(one.cluster, words, fleet) for fleet in behind)]
+    return [one for one in facts.loads or () if one.nodes and any(serves(one.cluster, words, fleet) for fleet in behind)]
 
 
 def _room(facts: Facts, load: Load) -> bool:
@@ -43,13 +44,13 @@ def _room(facts: Facts, load: Load) -> bool:
 def _full(facts: Facts, name: str, loads: Sequence[Load]) -> PlanFinding:
     best = max(loads, key=lambda one: (one.idle, -one.used))
     used, limit, at = f"{best.used:.0%}", f"{facts.capacity_limit:.0%}", f"{facts.now:%Y-%m-%d %H:%M}Z"
-    cluster, need = safe(best.cluster), facts.idle_needed
-    few = Text(f"{best.idle} of {best.nodes} nodes idle", f"{best.nodes} 个节点中有 {best.idle} 个空闲")
+    cluster, need, free = safe(best.cluster), facts.idle_needed, count(facts.idle_needed, "node")
+    few = Text(f"{best.idle} of {count(best.nodes, 'node')} idle", f"{best.nodes} 个节点中有 {best.idle} 个空闲")
     return PlanFinding(
         check="capacity", class_="capacity", action="stop", who="bot", where=best.source or "preflight.capacity",
         evidence=f"{cluster}: {used} used, {few.en}, {best.queued} queued, {at}",
-        what=Text(f"{cluster} has no room: {used} in use at {at} ({few.en}); a bump starts below {limit} with {need} idle",
+        what=Text(f"{cluster} has no room: {used} in use at {at} ({few.en}); a bump starts below {limit} with {free} idle",
                   f"{cluster} 没有余量：{at} 时占用 {used}（{few.zh}）；占用低于 {limit} 且至少 {need} 个节点空闲时才会开始更新"),
         next=Text("nothing: the bot looks again and starts once there is room", "无需处理：机器人会再次查看，有余量后自动开始"),
         release=Release(of="capacity", subject=name, says=Text(
-            f"{cluster} is below {limit} with {need} nodes idle", f"{cluster} 占用低于 {limit} 且有 {need} 个节点空闲")))
+            f"{cluster} is below {limit} with {free} idle", f"{cluster} 占用低于 {limit} 且有 {need} 个节点空闲")))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bot.model.finding import Checked, PlanFinding, Release
 from bot.model.preflight import Certified, Facts, Job
 from bot.model.text import Text
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import count, listed, safe, unknown
 
 
 def check(facts: Facts) -> Checked:
@@ -25,7 +25,7 @@ def check(facts: Facts) -> Checked:
     open_ = not found and any(one.framework and any(job.task == one.task and not job.framework for job in jobs) for one in rules)
     return Checked(check="certify", findings=tuple(found),
                    unknown=unknown(facts, "certify", "no-evals").unknown if open_ else None,
-                   about=Text(f"{len(rules)} evals that certify the sweep, {len(jobs)} eval jobs",
+                   about=Text(f"{count(len(rules), 'eval')} to certify the sweep, {count(len(jobs), 'eval job')}",
                               f"{len(rules)} 项认证评测，{len(jobs)} 个评测作业"))
 
 
@@ -42,10 +42,10 @@ def _finding(rule: Certified, jobs: Sequence[Job]) -> PlanFinding | None:
         return None
     wanted = safe(f"{rule.framework}/{rule.task}" if rule.framework else rule.task)
     runs = listed(f"{job.framework}/{job.task}" if job.framework else job.task for job in jobs) or "-"
-    count = f"{len(fitting)} of {rule.points}" if rule.points is not None else f"{len(fitting)}"
+    many = f"{len(fitting)} of {count(rule.points, 'job')}" if rule.points is not None else count(len(fitting), "job")
     return PlanFinding(
         check="certify", class_="shared-ci-bug", action="stop", who="maintainer", where=rule.at or "preflight.certify",
-        evidence=f"{safe(rule.recipe)}: {count} jobs run {wanted}; {len(jobs)} eval jobs run {runs}",
+        evidence=f"{safe(rule.recipe)}: {many} for {wanted}; {count(len(jobs), 'eval job')} in all: {runs}",
         what=Text(f"the sweep would not be certified: the rules expect {wanted}, and the jobs of {safe(rule.recipe)} run {runs}",
                   f"扫描将无法通过认证：规则要求 {wanted}，而 {safe(rule.recipe)} 的作业运行的是 {runs}"),
         next=Text(f"make the jobs run {wanted}, or correct the certifying rules on the default branch, before the sweep's label",

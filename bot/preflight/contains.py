@@ -9,7 +9,7 @@ from bot.model.finding import Checked, PlanFinding, Release, Who
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import CarriedHeld, Change, Contained, Held
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import count, joined, safe, unknown
 
 _HAS = {"must-have": Text("does not contain", "不包含"), "must-not-have": Text("contains", "包含")}
 _WANTED = {"must-have": Text("must be there", "必须包含"), "must-not-have": Text("must not be there", "不得包含")}
@@ -25,9 +25,10 @@ def check(facts: Facts) -> Checked:
     found += [_patch(one) for one in facts.carried if one.holds]
     open_ = list(_open(told))
     asked = sum(len(one.candidate.held) for one in told if one.candidate)
-    return Checked(check="contains", findings=tuple(found), about=Text(f"{asked} changes that are wanted or forbidden",
-                                                                       f"{asked} 项必须包含或不得包含的上游变更"),
-                   unknown=Text(f"whether it holds {listed(open_)}", f"无法得知其是否包含 {listed(open_)}") if open_ else None)
+    return Checked(check="contains", findings=tuple(found), about=Text(
+        f"{count(asked, 'upstream change')} wanted or forbidden", f"{asked} 项必须包含或不得包含的上游变更"),
+        unknown=Text(f"nobody can tell whether it holds {joined(one.en for one in open_)}",
+                     f"无法得知其是否包含 {joined((one.zh for one in open_), '、')}") if open_ else None)
 
 
 def _finding(one: Contained, pin: bool, facts: Facts) -> PlanFinding | None:
@@ -38,22 +39,26 @@ def _finding(one: Contained, pin: bool, facts: Facts) -> PlanFinding | None:
     name, who = safe(one.candidate.name), _who(one, pin, facts)
     what = Text("; ".join(f"{name} {_HAS[held.change.wanted].en} {_named(held.change).en}, which {_WANTED[held.change.wanted].en}"
                           for held in wrong),
-                "；".join(f"{name} {_HAS[held.change.wanted].zh}{_named(held.change).zh}，而该变更{_WANTED[held.change.wanted].zh}"
+                "；".join(f"{name} {_HAS[held.change.wanted].zh} {_named(held.change).zh}，而该变更{_WANTED[held.change.wanted].zh}"
                          for held in wrong))
     fits = one.best is not None and one.best != one.candidate.name
     return PlanFinding(check="contains", class_="engine-regression", action="repair-first" if fits else "stop",
-                       evidence=_evidence(one, wrong), where=_where(one, wrong), next=_next(one, pin), who=who, what=what,
+                       evidence=_evidence(one, wrong), where=_where(one, wrong), next=_next(one, pin, wrong), who=who, what=what,
                        release=None if fits else _release(one, wrong))
 
 
-def _next(one: Contained, pin: bool) -> Text:
+def _next(one: Contained, pin: bool, wrong: list[Held]) -> Text:
     if one.best is not None:
         best = safe(one.best)
         return (Text(f"move the pin {safe(one.of)} to {best}", f"将固定的 {safe(one.of)} 改为 {best}") if pin
                 else Text(f"take the image {best}, the newest that fits", f"改用镜像 {best}，这是满足要求的最新版本"))
+    if one.clash and len(one.clash) == 1:
+        named = _named(wrong[0].change)
+        return Text(f"no published tag fits: wait for one that does, or let a person drop the wish ({named.en})",
+                    f"已发布的标签均不满足：请等待满足要求的新标签，或由人员放弃该要求（{named.zh}）")
     if one.clash:
-        return Text("no published tag fits: wait for one that does, or let a person drop one of the two wishes",
-                    "已发布的标签均不满足：请等待满足要求的新标签，或由人员放弃其中一项要求")
+        return Text("no published tag fits them all: wait for one that does, or let a person drop one of these wishes",
+                    "没有已发布的标签能同时满足：请等待满足要求的新标签，或由人员放弃其中一项要求")
     return Text("no published tag is known to fit: wait for one that does", "没有已知满足要求的标签：请等待新标签发布")
 
 
@@ -96,19 +101,19 @@ def _patch(one: CarriedHeld) -> PlanFinding:
                        next=Text(f"drop the patch {at}", f"移除补丁 {at}"))
 
 
-def _open(told: tuple[Contained, ...]) -> Iterator[str]:
+def _open(told: tuple[Contained, ...]) -> Iterator[Text]:
     for one in told:
         if one.candidate is None:
-            yield one.of
+            yield Text(f"the wanted changes of {safe(one.of)}", f"{safe(one.of)} 的相关变更")
         else:
-            yield from (_named(held.change).en for held in one.candidate.held if held.holds is None)
+            yield from (_named(held.change) for held in one.candidate.held if held.holds is None)
 
 
 def _named(change: Change) -> Text:
     """In words: a number with its repository would be a link there, and a notice to its people."""
     where = safe(change.repository)
     if change.pull:
-        return Text(f"pull request {change.pull} of {where}", f" {where} 的拉取请求 {change.pull} ")
+        return Text(f"pull request {change.pull} of {where}", f"{where} 的拉取请求 {change.pull}")
     commit = safe((change.commit or change.patch_id or "")[:12])
     word, word_zh = ("commit", "提交") if change.commit else ("a patch", "补丁")
-    return Text(f"{word} {commit} of {where}", f" {where} 的{word_zh} {commit} ")
+    return Text(f"{word} {commit} of {where}", f"{where} 的{word_zh} {commit}")

@@ -12,7 +12,7 @@ from bot.model.memory import Lesson
 from bot.model.outcome import Outcome
 from bot.model.preflight import Facts
 from bot.model.text import Text
-from bot.preflight.words import unknown
+from bot.preflight.words import count, unknown
 
 STALE = timedelta(days=30)
 """For so long a blocker that nobody can look at stops the next try; after that a person is asked, or it would block for ever."""
@@ -33,7 +33,7 @@ def history(facts: Facts, made: Mapping[Check, Checked]) -> Checked:
         return unknown(facts, "history")
     mine = _same(facts)
     found = [*_own(facts, mine, made), *_siblings(facts)]
-    about = Text(f"{len(facts.lessons)} lessons of earlier bumps", f"既往升级的 {len(facts.lessons)} 条经验")
+    about = Text(f"{count(len(facts.lessons), 'lesson')} of earlier bumps", f"既往升级的 {len(facts.lessons)} 条经验")
     return Checked(check="history", findings=tuple(found), about=about)
 
 

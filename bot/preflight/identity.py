@@ -6,7 +6,7 @@ from __future__ import annotations
 from bot.model.finding import Checked, PlanFinding, Release
 from bot.model.preflight import Facts, Identity
 from bot.model.text import Text
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import joined, right, safe, unknown
 
 _LAYOUT = "preflight.identity"
 
@@ -40,7 +40,7 @@ def _other(told: Identity) -> PlanFinding | None:
 def _lacking(told: Identity) -> PlanFinding | None:
     if not told.lacking:
         return None
-    mine, lacks = _shown(told.login), listed(right.replace(" ", "") for right in told.lacking)
+    mine, lacks = _shown(told.login), joined(right(one).en for one in told.lacking)
     return PlanFinding(
         check="identity", class_="credential", action="stop", who="operator", where=f"token of {_plain(told.login)}",
         evidence=f"{_plain(told.login)} lacks {lacks}",

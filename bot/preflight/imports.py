@@ -13,7 +13,7 @@ from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import ImportsChecked, MissingImport
 from bot.model.uses import Used
-from bot.preflight.words import MOST, listed, safe, unknown
+from bot.preflight.words import MOST, count, listed, safe, unknown
 
 MOVED, KERNEL = "moved-module", "engine-regression"
 # An option that makes a part import what the engine moved, and the known repair that takes it away (knowledge/repairs.yaml).
@@ -39,9 +39,9 @@ def _about(told: Sequence[ImportsChecked]) -> Text:
     if not told:
         return Text("nothing that imports the engine is pinned beside it", "没有与引擎一同固定版本且导入引擎的组件")
     pairs = "; ".join(f"{_shown(one.consumer)} / {_shown(one.provider)}" for one in told[:MOST])
-    count, missing = sum(one.counted for one in told), sum(len(one.missing) for one in told)
-    return Text(f"{count} imports looked at, {missing} of them missing ({pairs})",
-                f"共检查 {count} 处导入，缺少 {missing} 处（{pairs}）")
+    number, missing = sum(one.counted for one in told), sum(len(one.missing) for one in told)
+    return Text(f"{count(number, 'import')} looked at, {missing} missing ({pairs})",
+                f"共检查 {number} 处导入，缺少 {missing} 处（{pairs}）")
 
 
 def _judged(told: ImportsChecked, facts: Facts) -> list[PlanFinding]:
@@ -135,7 +135,7 @@ def _note(told: ImportsChecked, rows: Sequence[MissingImport], known: set[tuple[
         why = Text("each is guarded, or not imported when it starts", "均有保护，或启动时不会导入")
     return PlanFinding(
         check="imports", class_=KERNEL if told.kernel else MOVED, action="note", evidence=_evidence(rows), where=_where(told, rows),
-        what=Text(f"{part} imports {len(rows)} thing{'s' if len(rows) > 1 else ''} that {engine} lacks: {why.en}",
+        what=Text(f"{part} imports {count(len(rows), 'thing')} that {engine} lacks: {why.en}",
                   f"{part} 导入的 {len(rows)} 项内容 {engine} 并不提供：{why.zh}"),
         next=Text("nothing need be done; look here first if a feature is found missing",
                   "无需处理；若发现功能缺失，请先查看此处"), who="maintainer")

@@ -8,7 +8,7 @@ import re
 from bot.model.finding import Checked, PlanFinding, Release
 from bot.model.preflight import Facts
 from bot.model.text import Text
-from bot.preflight.words import safe, unknown
+from bot.preflight.words import count, safe, unknown
 
 LONGEST = 255
 """Bytes that a file's name may have on the file systems of runners."""
@@ -26,7 +26,7 @@ def check(facts: Facts) -> Checked:
     found = [*([_long(long)] if long else []), *([_odd(odd)] if odd else [])]
     most = max(map(_size, names))
     return Checked(check="names", findings=tuple(found), about=Text(
-        f"{len(names)} artifact names, the longest of {most} bytes", f"{len(names)} 个产物名称，最长 {most} 字节"))
+        f"{count(len(names), 'artifact name')}, at most {count(most, 'byte')} long", f"{len(names)} 个产物名称，最长 {most} 字节"))
 
 
 def _size(name: str) -> int:

@@ -13,7 +13,7 @@ from bot.model.finding import Act, Checked, PlanFinding, Who
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import Commit, OptionChanged, OptionsChecked
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import count, joined, listed, safe, unknown
 from bot.upstream.options.compare import MEMORY
 
 MOST = 12
@@ -35,21 +35,22 @@ def check(facts: Facts) -> Checked:
 
 def _about(told: OptionsChecked) -> Text:
     """What was looked at. Of a check that the settings do not decide nobody says that it holds."""
-    files = len(told.parsers)
+    files, names = len(told.parsers), "option or variable" if told.counted == 1 else "options and variables"
     checks, zh_checks = "", ""
     if told.checks:
         rest = told.checks - told.decided
         checks = f"; {told.decided} of {told.checks} checks of its configuration decided" + (", the rest unknown" if rest else "")
         zh_checks = f"；{told.checks} 项配置检查中可判定 {told.decided} 项" + ("，其余未知" if rest else "")
-    return Text(f"{told.counted} options and variables in {files} file{'s' if files != 1 else ''} of {safe(told.engine)}{checks}",
+    return Text(f"{told.counted} {names} in {count(files, 'file')} of {safe(told.engine)}{checks}",
                 f"已在 {safe(told.engine)} 的 {files} 个文件中核对 {told.counted} 个选项和环境变量{zh_checks}")
 
 
 def _unread(names: Sequence[str], facts: Facts) -> Text | None:
-    unread = [*names, *(["scripts"] if facts.uses.unread else [])]
-    if not unread:
+    shown, scripts = [safe(name) for name in names], bool(facts.uses.unread)
+    if not shown and not scripts:
         return None
-    return Text(f"nobody can tell from the sources about {listed(unread)}", f"无法从源码判断：{listed(unread)}")
+    en, zh = (joined([*shown, *([word] if scripts else [])], comma) for word, comma in (("the scripts", ", "), ("启动脚本", "、")))
+    return Text(f"nobody can tell from the sources about {en}", f"无法从源码判断：{zh}")
 
 
 def _removed(one: OptionChanged) -> PlanFinding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.model.finding import Act, Checked, PlanFinding
 from bot.model.preflight import Facts, Work
 from bot.model.text import Text
-from bot.preflight.words import listed, safe, unknown
+from bot.preflight.words import image, listed, safe, unknown
 
 _KINDS = {"pull": Text("pull request", "合并请求"), "branch": Text("branch", "分支"), "claim": Text("claim", "认领")}
 
@@ -18,7 +18,7 @@ def check(facts: Facts) -> Checked:
     shared = [(one, sorted(ours & set(one.recipes))) for one in facts.work if ours & set(one.recipes)]
     found = [made for one, keys in shared if (made := _finding(facts, one, keys))]
     return Checked(check="overlap", findings=tuple(found), about=Text(
-        f"{len(facts.work)} open pull requests, branches and claims", f"{len(facts.work)} 个未结束的合并请求、分支与认领"))
+        f"open pull requests, branches and claims: {len(facts.work)}", f"{len(facts.work)} 个未结束的合并请求、分支与认领"))
 
 
 def _finding(facts: Facts, one: Work, keys: list[str]) -> PlanFinding | None:
@@ -26,10 +26,10 @@ def _finding(facts: Facts, one: Work, keys: list[str]) -> PlanFinding | None:
         return None  # our own pull request is the bump that is looked at
     kind, name, by = _KINDS.get(one.kind, _KINDS["branch"]), _name(one), safe(one.by) or "?"
     same = one.image is not None and one.image == facts.candidate.text
-    moves = Text(f" to {safe(one.image)}" if one.image else "", f"至 {safe(one.image)}" if one.image else "")
+    moves = Text(f" to {image(one.image)}" if one.image else "", f"至 {image(one.image)}" if one.image else "")
     return PlanFinding(
         check="overlap", class_=None, action=_action(one), who="bot" if one.ours else "maintainer", where=one.url or name,
-        evidence=f"{name} by {by}: {listed(keys)}{f' -> {safe(one.image)}' if one.image else ''}",
+        evidence=f"{name} by {by}: {listed(keys)}{f' -> {image(one.image)}' if one.image else ''}",
         what=Text(f"the {kind.en} {name} of {by} changes {listed(keys)} too{moves.en}"
                   + (": it is the same image" if same else ""),
                   f"{by} 的{kind.zh} {name} 也改动了 {listed(keys)}{moves.zh}" + ("：与本候选为同一镜像" if same else "")),

@@ -9,7 +9,7 @@ from bot.model.finding import Act, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.recipe import Point
 from bot.model.text import Text
-from bot.preflight.words import listed, unknown
+from bot.preflight.words import count, joined, listed, safe, shape, unknown
 
 _WHERE = "smoke.stages"
 
@@ -24,7 +24,7 @@ def check(facts: Facts) -> Checked:
     found = [*_gates(sweep, facts.smoke), *_ends(sweep, facts.smoke)]
     gates = {(point.recipe, point.eval.task) for point in sweep if point.eval}
     return Checked(check="parity", findings=tuple(found), about=Text(
-        f"{len(gates)} gating evals and the ends of each curve in {len(facts.smoke)} points of the smoke",
+        f"{count(len(gates), 'gating eval')} and the ends of each curve in {count(len(facts.smoke), 'point')} of the smoke",
         f"核对冒烟测试的 {len(facts.smoke)} 个测点是否覆盖 {len(gates)} 项评测门槛及各曲线两端"))
 
 
@@ -50,11 +50,11 @@ def _ends(sweep: Sequence[Point], smoke: Sequence[Point]) -> Iterable[PlanFindin
         if point.kind == "throughput":
             curves.setdefault((point.recipe, point.topology, point.workload), []).append(point.concurrency)
     ran = {(point.recipe, point.topology, point.workload, point.concurrency) for point in smoke if point.kind == "throughput"}
-    lost = [f"{topology.replace(' ', '')}/{workload}/c{end}" for (recipe, topology, workload), found in curves.items()
+    lost = [f"{shape(topology)} {safe(workload)} c{end}" for (recipe, topology, workload), found in curves.items()
             for end in dict.fromkeys((min(found), max(found))) if (recipe, topology, workload, end) not in ran]
     if lost:
-        yield _finding("note", f"not in the smoke: {listed(lost)}", Text(
-            f"the smoke leaves out ends of curves: {listed(lost)}", f"冒烟测试未覆盖部分曲线的端点：{listed(lost)}"))
+        yield _finding("note", f"not in the smoke: {joined(lost)}", Text(
+            f"the smoke leaves out ends of curves: {joined(lost)}", f"冒烟测试未覆盖部分曲线的端点：{joined(lost)}"))
 
 
 def _finding(action: Act, evidence: str, what: Text) -> PlanFinding:

@@ -11,7 +11,7 @@ from bot.model.preflight import Facts
 from bot.model.recipe import Point
 from bot.model.result import Cell
 from bot.model.text import Text
-from bot.preflight.words import listed, unknown
+from bot.preflight.words import count, joined, safe, shape, unknown
 
 # Why there may be no baseline though nothing is wrong with the roster: then nothing can be said of it.
 _UNASKED = {"baseline-unreachable": "unreachable", "source-refused": "refused", "answer-unreadable": "unreadable",
@@ -27,7 +27,7 @@ def check(facts: Facts) -> Checked:
     gone = _gone(facts)
     points = [point for recipe in facts.family for point in recipe.points if point.kind == "throughput"]
     return Checked(check="roster", findings=(*found, *((gone,) if gone else ())),
-                   about=Text(f"{len(points)} points of the matrix against the frozen baseline",
+                   about=Text(f"{count(len(points), 'point')} of the matrix against the frozen baseline",
                               f"将矩阵的 {len(points)} 个测点与已冻结的基线核对"))
 
 
@@ -40,7 +40,7 @@ def _gone(facts: Facts) -> PlanFinding | None:
     lost = [cell for cell in cells if not any(_same(cell, point, facts) for point in points)]
     if not lost:
         return None
-    names = listed(f"{(cell.topology or cell.recipe or '?').replace(' ', '')}/{cell.workload or '?'}/c{cell.concurrency}"
+    names = joined(f"{shape(cell.topology or cell.recipe or '') or '?'} {safe(cell.workload or '') or '?'} c{cell.concurrency}"
                    for cell in lost)
     where = f"{facts.baseline.source} {facts.baseline.date}".strip()
     return PlanFinding(

@@ -11,7 +11,7 @@ from bot.model.finding import Checked, PlanFinding, Release
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.preflight.fleets import asked
-from bot.preflight.words import listed, unknown
+from bot.preflight.words import apart, joined, listed, unknown
 
 State = Literal["alive", "asleep", "retired", "unknown"]
 _FORGE = "actions/runners"
@@ -26,8 +26,8 @@ def check(facts: Facts) -> Checked:
     states = {name: _state(facts, words) for name, words in wanted.items()}
     of = {state: [name for name, found in states.items() if found == state] for state in ("retired", "asleep", "unknown")}
     found = [*([_retired(facts, of["retired"])] if of["retired"] else []), *([_asleep(of["asleep"])] if of["asleep"] else [])]
-    about = Text(f"runner labels: {listed(wanted) or 'the forge has machines of its own'}",
-                 f"运行器标签：{listed(wanted) or '由代码托管平台提供机器'}")
+    said = joined(map(apart, wanted), "; ")
+    about = Text(f"runner labels: {said or 'the forge has machines of its own'}", f"运行器标签：{said or '由代码托管平台提供机器'}")
     open_ = unknown(facts, "runners", "not-registered-here").unknown if of["unknown"] else None
     return Checked(check="runners", findings=tuple(found), about=about, unknown=open_)
 
@@ -46,27 +46,34 @@ def _state(facts: Facts, words: Sequence[str]) -> State:
 
 
 def _retired(facts: Facts, names: Sequence[str]) -> PlanFinding:
-    said = listed(names)
+    said = _labels(names)
     keys = listed(recipe.key for recipe in facts.family if {point.runner for point in recipe.points} & set(names))
     where = _FORGE if facts.runners is not None else "the runners file"
-    count = f" of {len(facts.runners)}" if facts.runners is not None else ""
+    of = f" of {len(facts.runners)}" if facts.runners else ""
     return PlanFinding(
         check="runners", class_="runner-retired", action="ask", who="maintainer", where=where,
-        evidence=f"no runner{count} has {said}",
-        what=Text(f"no runner has the label {said}, so that a job of {keys or 'this recipe'} would wait for ever",
-                  f"没有任何运行器带有标签 {said}，{keys or '该配置'} 的作业将永远等待"),
+        evidence=f"no runner{of} has {said.en}",
+        what=Text(f"no runner has {said.en}, so that a job of {keys or 'this recipe'} would wait for ever",
+                  f"没有任何运行器带有{said.zh}，{keys or '该配置'} 的作业将永远等待"),
         next=Text("move the recipe to a label that exists, which makes its whole curve new and is no image bump, or retire it; "
                   "register a runner if the machines are only gone for a while",
                   "请将该配置移至现有标签（其整条曲线将重新测量，不再属于镜像更新）或将其停用；若机器只是暂时离线，请重新注册运行器"),
         release=Release(of="runners", subject=",".join(names),
-                        says=Text(f"a runner has the label {said}", f"有运行器带有标签 {said}")))
+                        says=Text(f"a runner has {said.en}", f"有运行器带有{said.zh}")))
 
 
 def _asleep(names: Sequence[str]) -> PlanFinding:
-    said = listed(names)
+    said = _labels(names)
     return PlanFinding(
         check="runners", class_=None, action="note", who="operator", where=_FORGE,
-        evidence=f"every runner with {said} is offline",
-        what=Text(f"every runner with the label {said} is offline at this moment", f"带有标签 {said} 的运行器目前全部离线"),
+        evidence=f"every runner with {said.en} is offline",
+        what=Text(f"every runner with {said.en} is offline at this moment", f"带有{said.zh} 的运行器目前全部离线"),
         next=Text("start the runner's service on its machine; jobs wait until then",
                   "请在机器上启动运行器服务；在此之前作业将一直等待"))
+
+
+def _labels(names: Sequence[str]) -> Text:
+    """What jobs ask for: one label, several that one runner must have together, or several such sets."""
+    sets = [apart(name) for name in names]
+    word = "label" if all(", " not in one for one in sets) and len(sets) == 1 else "labels"
+    return Text(f"the {word} {joined(sets, ' or ')}", f"标签 {joined(sets, ' 或 ')}")

@@ -13,6 +13,10 @@ MOST = 5
 """How many of a list are named: nobody reads the forty-first file that conflicts."""
 _NOT_SHOWN = re.compile(r"[^A-Za-z0-9_.:/+-]+")
 _LONGEST = 120
+# `@sha256:` is no mention (SECURITY 8), and a reference without its `@` is none that anybody could fetch. Before a digit `#` would
+# be a link, so only a registry of enroot's spelling keeps it.
+_REFERENCE = re.compile(r"[A-Za-z0-9_.:/+-]{1,120}(?:#[A-Za-z][A-Za-z0-9_.:/+-]{0,119})?(?:@sha256:[0-9a-f]{64})?")
+_PERMISSION = re.compile(r"[A-Za-z][A-Za-z_ -]{0,60}: (?:read|write)")
 
 # Why a check could not look, as `Facts.unknown` says it: a word, and perhaps a value behind a colon.
 _WHY: dict[str, Text] = {
@@ -31,6 +35,8 @@ _WHY: dict[str, Text] = {
     "no-points": Text("nobody says which points the recipe has", "无法得知该配置有哪些测点"),
     "no-smoke": Text("the layout runs no smoke", "布局未设冒烟测试"),
     "no-list": Text("nobody lists what is staged there", "没有关于该处已就位内容的清单"),
+    "no-digest": Text("the list names the tag that the recipe runs, and the candidate is other bytes under the same tag",
+                      "清单只列出了标签，而候选是同一标签下的另一份内容"),
     "no-load": Text("nobody says how busy these machines are", "无法得知这些机器的占用情况"),
     "no-evals": Text("nobody says which evals the jobs run", "无法得知各作业运行哪些评测"),
     "no-names": Text("the layout does not say how artifacts are called", "布局未说明产物如何命名"),
@@ -40,23 +46,71 @@ _WHY: dict[str, Text] = {
 _OTHERWISE = Text("it could not be looked at", "未能查看")
 
 
+# What a forge calls the right to look, as `Unseen.needs` says it in English words of ours.
+_NEEDS = {
+    "the organisation's Self-hosted runners: read": Text("the organisation's Self-hosted runners: read",
+                                                         "组织的 Self-hosted runners: read"),
+    "the App's owner, or a public App": Text("the App's owner, or a public App", "App 的所有者，或公开的 App"),
+}
+
+
 def safe(text: str) -> str:
     """Somebody else's text as it may stand on the forge (SECURITY 8): letters, digits and `_.:/+-`, at most 120 of them."""
     return _NOT_SHOWN.sub("_", text)[:_LONGEST]
 
 
+def image(text: str) -> str:
+    """An image's reference, whole where it is one, digest and all, so that it can be copied; anything else as `safe` has it."""
+    return text if _REFERENCE.fullmatch(text) else safe(text)
+
+
+def shape(text: str) -> str:
+    """A topology: `2P(TP8) x 1D(TP8/EP8)` holds blanks and brackets of our own between its parts."""
+    return re.sub(r"[^A-Za-z0-9_.:/+() -]+", "_", text)[:_LONGEST]
+
+
+def count(number: int, noun: str) -> str:
+    """`1 node`, `3 nodes`: English alone needs it."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def joined(shown: Iterable[str], comma: str = ", ", most: int = MOST) -> str:
+    """What is safe to show already, side by side; what is left out is counted."""
+    every = list(dict.fromkeys(shown))
+    said = comma.join(every[:most])
+    return f"{said} (+{len(every) - most})" if len(every) > most else said
+
+
 def listed(names: Iterable[str], most: int = MOST) -> str:
     """Names side by side, shown safely; what is left out is counted."""
-    every = list(dict.fromkeys(names))
-    shown = ", ".join(safe(name) for name in every[:most])
-    return f"{shown} (+{len(every) - most})" if len(every) > most else shown
+    return joined((safe(name) for name in dict.fromkeys(names)), most=most)
+
+
+def apart(words: str) -> str:
+    """A list that stands in one text (`self-hosted,h100`, `8.0 9.0;10.0+PTX`), its words safely and apart."""
+    return ", ".join(safe(word) for word in re.split(r"[\s,;]+", words) if word)
 
 
 def why(word: str) -> Text:
-    """A reason of `Facts.unknown` in both languages; a value behind the colon is shown safely."""
+    """A reason of `Facts.unknown` in both languages; a value behind the colon is shown safely, and rights in words."""
     name, _, value = word.partition(":")
-    said = _WHY.get(name, _OTHERWISE)
-    return Text(f"{said.en} {safe(value.strip())}", f"{said.zh}{safe(value.strip())}") if value and name in _WHY else said
+    said, value = _WHY.get(name, _OTHERWISE), value.strip()
+    if not value or name not in _WHY:
+        return said
+    told = _rights(value) if name == "needs" else Text(safe(value), safe(value))
+    return Text(f"{said.en} {told.en}", f"{said.zh}{told.zh}")
+
+
+def right(name: str) -> Text:
+    """A forge's permission (`Administration: read`) in both languages; the forge's own pages name it in English."""
+    found = name if _PERMISSION.fullmatch(name) else safe(name)
+    return _NEEDS.get(name) or Text(found, found)
+
+
+def _rights(needs: str) -> Text:
+    """`Administration: read and the organisation's Self-hosted runners: read`."""
+    told = [right(one) for one in dict.fromkeys(part.strip() for part in needs.split(" and "))]
+    return Text(" and ".join(one.en for one in told), "，以及".join(one.zh for one in told))
 
 
 def unknown(facts: Facts, check: Check, otherwise: str = "not-asked") -> Checked:

@@ -16,7 +16,7 @@ Names = Mapping[tuple[str, ...], Sequence[str]]
 
 
 def staged(tree: Tree | Shelf, layout: Layout, family: Sequence[Recipe], names: Names) -> tuple[Staged, ...]:
-    """Per fleet what its launcher says: for which of the family's prefixes it fetches the image itself or may do so, and the
+    """Per fleet what its launcher says: for which of the family's models it fetches the image itself or may do so, and the
     checkpoints that it lists. `names` are the machines behind each set of labels; a machine is called by its fleet and a number."""
     launchers, shelf = layout.preflight.staging.launchers, Shelf.of(tree)
     if not launchers.files:
@@ -39,7 +39,7 @@ def _fleet(shelf: Shelf, layout: Layout, fleet: str, file: str, script: bytes, r
     lists = [one.models for one in read.values() if one.models is not None]
     return Staged(
         runner=fleet, models=tuple(dict.fromkeys(name for names in lists for name in names)) if lists else None,
-        imports=tuple(dict.fromkeys(recipe.prefix for recipe in recipes if read[recipe.key].fetches)),
+        imports=tuple(dict.fromkeys(recipe.prefix or recipe.model or recipe.key for recipe in recipes if read[recipe.key].fetches)),
         downloads=("*",) if launchers.downloads and lists else (), by_hand=bool(never), source=f"{file}{_line(never, read)}")
 
 

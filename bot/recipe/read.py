@@ -82,9 +82,9 @@ def changes(tree: Tree | Shelf, layout: Layout, recipe: Recipe) -> tuple[Change,
 
 
 def _source(layout: Layout, recipe: Recipe) -> str | None:
-    """The engine's `owner/name`, by the recipe's image."""
+    """What the engine's repository is called, by the recipe's image."""
     try:
-        return layouts.github_of(layout, reference.parse(recipe.image).name)
+        return layouts.repository_of(layout, reference.parse(recipe.image).name)
     except BadInput:
         return None
 

@@ -44,7 +44,8 @@ class Person(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Accounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`bot` acts with its own token; `default` is the workflow token's account, whose events start no workflow. `permission` is
     what the bot may do in the repository, `grants` the rights of its App by GitHub's names. Left out: what a bump needs, as far as
-    `permission` goes, and with `fleet.runners` told `administration: read`, which lets it list them."""
+    `permission` goes, and with `fleet.runners` told `administration: read` and `organization_self_hosted_runners: read`: the
+    repository's runners and the organisation's are listed, so that what is told is all there is."""
 
     bot: Login
     permission: Permission = "write"

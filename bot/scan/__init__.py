@@ -2,5 +2,6 @@
 
 from bot.scan.asking import Scan, Sources, scan
 from bot.scan.proposing import look, proposed
+from bot.scan.upstream import histories
 
-__all__ = ["Scan", "Sources", "look", "proposed", "scan"]
+__all__ = ["Scan", "Sources", "histories", "look", "proposed", "scan"]

@@ -17,8 +17,20 @@ from bot.images.schemes import Scheme
 from bot.images.tags import fields
 from bot.layout import Layout
 from bot.model.image import Held, Reference
-from bot.ports import Commits, Registry
+from bot.ports import Commits, History, Registry, Upstreams
 from bot.scan.question import Question
+
+
+def histories(upstreams: Upstreams | None, layout: Layout) -> Histories:
+    """The history of a repository by its name, from where the layout reads it; None where it cannot be had."""
+
+    def told(repository: str) -> History | None:
+        try:
+            return upstreams.history(layouts.address_of(layout, repository)) if upstreams is not None else None
+        except BumpbotError:
+            return None
+
+    return told
 
 
 class Upstream:
@@ -68,4 +80,4 @@ class Upstream:
         return str(commit) if commit else None
 
     def _source(self, tag: Reference) -> str | None:
-        return layouts.github_of(self._layout, tag.name)
+        return layouts.repository_of(self._layout, tag.name)

@@ -27,7 +27,13 @@ def parsed(text: str, repository: str, wanted: Wish, why: str = "") -> Change:
 def about(text: str, repository: str | None) -> bool:
     """Whether a change is one of this repository; one that names none is, and where nobody knows the repository each may be."""
     named = _parts(text)[0]
-    return not named or repository is None or named.lower() == repository.lower()
+    return not named or repository is None or same(named, repository)
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two names mean one repository: the same, or `owner/name` and the mirror of it that the layout reads."""
+    one, other = one.lower(), other.lower()
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
 def said(text: str) -> str:

@@ -28,7 +28,7 @@ def compared(commits: Commits, history: History | None, repository: str, old: st
     """Each image's commit against the main line, then the old one against the new one, which alone tells what is `touching`.
     A pair of which one commit is not known is left out; `engine` says in which files options are defined."""
     pairs = [(MAIN, old), (MAIN, new), (old, new)]
-    return tuple(_compared(commits, history, repository, base, head, uses if base != MAIN else None, engine)
+    return tuple(_compared(commits, history, repository, base, head, old, uses if base != MAIN else None, engine)
                  for base, head in pairs if base and head)
 
 
@@ -41,17 +41,19 @@ def stands(found: Comparison) -> Stand | None:
     return "newer" if found.ahead else "older" if found.behind else "same"
 
 
-def _compared(commits: Commits, history: History | None, repository: str, base: str, head: str, uses: Uses | None,
-              engine: Engine | None) -> Comparison:
-    doubts: list[Doubt] = [doubt for name, role in ((base, "old"), (head, "new")) for doubt in _named(history, name, role)]
+def _compared(commits: Commits, history: History | None, repository: str, base: str, head: str, old: str | None,
+              uses: Uses | None, engine: Engine | None) -> Comparison:
+    doubts: list[Doubt] = [doubt for name in (base, head) for doubt in _named(history, name, "old" if name == old else "new")]
+    blind = Comparison(repository=repository, base=base, head=head, merge_base=None, ahead=None, behind=None, doubts=_once(doubts))
+    if _BLIND & set(doubts):
+        return blind
     try:
         found = commits.compare(repository, base, head)
     except BumpbotError as error:
-        return Comparison(repository=repository, base=base, head=head, merge_base=None, ahead=0, behind=0,
-                          doubts=_once([*doubts, _unanswered(error, (base, head))]))
+        return replace(blind, doubts=_once([*doubts, _unanswered(error, (base, head))]))
     if found.merge_base is None and not doubts and "shallow" not in found.doubts:
         doubts.append("rewritten")
-    if len(found.commits) < found.ahead:
+    if found.merge_base is not None and found.ahead is not None and len(found.commits) < found.ahead:
         doubts.append("truncated")
     touching = _touching(history, found, uses, engine) if uses else ()
     return replace(found, touching=touching[:SHOWN], concerning=len(touching), doubts=_once([*found.doubts, *doubts]))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from bot.errors import BumpbotError
 from bot.model.upstream import Change, Choice, Contained, Held
 from bot.ports import History
+from bot.upstream.changes import same
 from bot.upstream.instances import Instances, instances
 
 Named = tuple[str, str | None]
@@ -36,7 +37,7 @@ def contained(history_of: Callable[[str], History | None], changes: Sequence[Cha
     """Each thing for which a change of its own repository is named. A history that does not answer leaves it unknown."""
     made = []
     for one in asked:
-        mine = [change for change in changes if change.repository.lower() == one.repository.lower()]
+        mine = [change for change in changes if same(change.repository, one.repository)]
         if mine:
             made.append(_contained(_history(history_of, one.repository), mine, one))
     return tuple(made)
@@ -82,13 +83,14 @@ def _choice(holders: Sequence[Callable[[str | None], Held]], name: str, commit: 
 
 
 def _ranges(changes: Sequence[Change], choices: Sequence[Choice]) -> tuple[str, ...]:
-    """In words of tags, which of the choices hold each change: `must-have o/engine 54853: nightly-385dce3 to nightly-1a2b3c4`.
-    No `owner/name#123`: that would be a link there."""
+    """In words of tags, which of the choices hold each change: `must-have pull request 54853 of o/engine: nightly-385dce3 to
+    nightly-1a2b3c4`. No `owner/name#123`: that would be a link there."""
     said = []
     for at, change in enumerate(changes):
         names = [choice.name for choice in choices if choice.held[at].holds]
-        span = "none" if not names else names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"
-        said.append(f"{change.wanted} {change.repository} {change.pull or (change.commit or change.patch_id or '')[:12]}: {span}")
+        span = "in no tag" if not names else names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"
+        named = f"pull request {change.pull}" if change.pull else f"commit {(change.commit or change.patch_id or '')[:12]}"
+        said.append(f"{change.wanted} {named} of {change.repository}: {span}")
     return tuple(said)
 
 

@@ -105,7 +105,8 @@ def _picked(history: History, change: Change, root: Commit, heads: Sequence[str 
 def _undoing(history: History, repository: str, commit: Commit, heads: Sequence[str | None]) -> list[Commit]:
     """What reverted a commit, by the words of git and of GitHub's button."""
     texts = [f'Revert "{titles.stem(commit.title)}']
-    texts += [f"Reverts {name}#{commit.pull}" for name in ("", repository) if commit.pull]
+    own = "/".join(repository.split("/")[-2:])  # a mirror's messages name what it mirrors
+    texts += [f"Reverts {name}#{commit.pull}" for name in ("", own) if commit.pull]
     plain = _saying(history, heads, [f"This reverts commit {commit.sha[:_SAID]}"], commit.sha)
     titled = [one for one in _saying(history, heads, texts, commit.sha) if titles.is_revert(one.title)]
     return [one for one in (*plain, *titled) if one.sha != commit.sha]

@@ -62,4 +62,5 @@ def candidates(context: Context, taken: Collection[str]) -> Iterator[tuple[Scann
 
 def _sources(context: Context, snapshot: Snapshot) -> scans.Sources:
     return scans.Sources(registry=context.registry, schemes=context.knowledge.schemes, now=context.clock.now(),
-                         commits=context.commits, own_too=True, **sights.known(context.ledger, snapshot))
+                         commits=context.commits, histories=scans.histories(context.upstreams, context.layout), own_too=True,
+                         **sights.known(context.ledger, snapshot))

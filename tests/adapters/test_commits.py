@@ -67,7 +67,7 @@ class TestAComparison:
         gone = httpx.Response(404, json={"message": "No common ancestor between a and b."})
         here = {f"/repos/o/n/commits/{ref}": httpx.Response(200, json={}) for ref in "ab"}
         found = Api([], answers={"/repos/o/n/compare/a...b": gone, **here}).port().compare("o/n", "a", "b")
-        assert (found.merge_base, found.ahead, found.commits) == (None, 0, ())
+        assert (found.merge_base, found.ahead, found.behind, found.commits) == (None, None, None, ())
 
     def test_with_a_commit_that_is_not_there_is_missing(self):
         gone = httpx.Response(404, json={})

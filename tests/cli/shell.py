@@ -57,7 +57,7 @@ def bumpbot(*argv: str | Path, env: Mapping[str, str] | None = None, cwd: Path |
 @contextmanager
 def _at(cwd: Path | None, env: Mapping[str, str]) -> Any:
     before, here = dict(os.environ), os.getcwd()
-    os.environ.update({"BUMPBOT_CACHE": "none", **env})
+    os.environ.update({"BUMPBOT_CACHE": "none", "BUMPBOT_UPSTREAM": "none", **env})
     if cwd is not None:
         os.chdir(cwd)
     try:

@@ -44,7 +44,7 @@ class TestRunners:
     def test_are_unknown_where_the_list_is_hidden_and_the_file_does_not_name_the_label(self, declared: Any) -> None:
         """8 recipes of InferenceX run under labels that runners.yaml does not define."""
         checked = runners.check(facts(declared_labels=declared, unknown={"runners": "needs:Administration: read"}))
-        assert checked.findings == () and checked.unknown is not None and "Administration:_read" in checked.unknown.en
+        assert checked.findings == () and checked.unknown is not None and "Administration: read" in checked.unknown.en
 
     def test_are_unknown_where_part_of_the_list_is_hidden(self) -> None:
         checked = runners.check(facts(runners=(), unknown={"runners": "needs:the organisation"}))
@@ -150,7 +150,7 @@ class TestStagingElsewhere:
 
 class TestCapacity:
     @pytest.mark.parametrize(("nodes", "idle", "stops"), [
-        (10, 3, False), (10, 2, True), (10, 1, True), (4, 1, False), (4, 0, True), (1, 1, False), (0, 0, True), (6, 1, True),
+        (10, 3, False), (10, 2, True), (10, 1, True), (4, 1, False), (4, 0, True), (1, 1, False), (6, 1, True),
     ])
     def test_is_there_below_the_limit_with_one_node_idle(self, nodes: int, idle: int, stops: bool) -> None:
         checked = capacity.check(facts(loads=(Load(cluster="h200-dgxc", nodes=nodes, idle=idle),)))
@@ -175,6 +175,10 @@ class TestCapacity:
 
     def test_of_another_cluster_says_nothing(self) -> None:
         checked = capacity.check(facts(loads=(Load(cluster="b300-nv", nodes=1, idle=0),)))
+        assert checked.findings == () and checked.unknown is not None
+
+    def test_of_no_node_at_all_is_nobodys_figure(self) -> None:
+        checked = capacity.check(facts(loads=(Load(cluster="h200-dgxc", nodes=0, idle=0),)))
         assert checked.findings == () and checked.unknown is not None
 
     def test_that_nobody_told_is_unknown(self) -> None:

@@ -64,7 +64,7 @@ class TestCertifyingRules:
         """#2953: 8 expected minimax_m3_smoke identities missing, 8 unexpected gsm8k, after a green sweep."""
         found = only(certify.check(facts(certified=(RULE,), jobs=evals("gsm8k", "lm-eval"))))
         assert (found.action, found.class_, found.where) == ("stop", "shared-ci-bug", "utils/evals/manifest.yaml")
-        assert found.evidence == f"{KEY}: 0 of 8 jobs run minimax-vendor/minimax_m3_smoke; 8 eval jobs run lm-eval/gsm8k"
+        assert found.evidence == f"{KEY}: 0 of 8 jobs for minimax-vendor/minimax_m3_smoke; 8 eval jobs in all: lm-eval/gsm8k"
 
     @pytest.mark.parametrize(("jobs", "stops"), [
         (evals("minimax_m3_smoke", "lm-eval"), True), (evals("minimax_m3_smoke", "minimax-vendor", 7), True),
@@ -137,7 +137,7 @@ class TestParity:
 
     def test_without_the_ends_of_a_curve_is_told(self) -> None:
         found = only(parity.check(self.SMOKE.staged("evals", "lowest")))
-        assert (found.action, found.evidence) == ("note", "not in the smoke: TP8/8k1k/c16")
+        assert (found.action, found.evidence) == ("note", "not in the smoke: TP8 8k1k c16")
 
     def test_without_a_smoke_is_unknown(self) -> None:
         assert parity.check(facts()).unknown is not None

@@ -25,6 +25,7 @@ COMPARED = CompareLine(
     url=f"{VLLM}/compare/75c2eef...3696c77", more=7,
     touching=(*TOUCHING, TouchLine(sha="d" * 40, url="", date="", pull=None, words=("mooncake", "dspark", "x" * 200, "so `it` | says"))),
 )
+NOBODY = {"merge_base": None, "ahead": None, "behind": None}
 MOVED = CheckLine(
     check="imports", state="stop", class_="moved-module", evidence="sglang.srt.server_args_config_parser", where="dynamo/sglang/args.py:12",
     what=Text(en="dynamo 1.1.0 imports sglang.srt.server_args_config_parser, which sglang 0.5.19 does not have",
@@ -83,7 +84,9 @@ def planned(body: Proposal) -> dict[str, Record]:
             SummaryLine(bump="r-2", steps=0, done={}, withheld={}))),
         "the body with more notes than it has room for": replace(body, checks=NOTED, unshown=5),
         **{f"the body of a comparison that is {doubt}": replace(body, comparisons=(
-            replace(COMPARED, touching=(), more=0, doubts=(doubt,), merge_base=None if doubt == "gone" else COMPARED.merge_base),))
+            replace(COMPARED, touching=(), more=0, doubts=(doubt,), **(NOBODY if doubt in ("gone", "ambiguous", "unreachable") else {})),))
            for doubt in get_args(Doubt)},
+        "the body of two histories that share nothing": replace(body, comparisons=(
+            replace(COMPARED, touching=(), more=0, doubts=("rewritten",), merge_base=None), replace(COMPARED, touching=(), more=0, **NOBODY))),
         "the body of a comparison with two doubts": replace(body, comparisons=(replace(COMPARED, doubts=("shallow", "truncated")),)),
     }

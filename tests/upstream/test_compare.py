@@ -79,6 +79,25 @@ class TestADoubt:
         new = upstream.commit("Another way")
         assert self.doubts(upstream, lost, new) == ("rewritten",) and self.doubts(upstream, first, lost) == ("impostor",)
 
+    def test_of_what_runs_now_is_the_same_against_the_main_line(self, upstream) -> None:
+        first, lost = upstream.tip("main"), upstream.commit("Lost")
+        upstream.reset("main", first)
+        new, history = upstream.commit("Another way"), near(upstream)
+        assert [one.doubts for one in compared(Near(history), history, NAME, lost, new)] == [("rewritten",), (), ("rewritten",)]
+        assert [one.doubts for one in compared(Near(history), history, NAME, new, lost)] == [(), ("impostor",), ("impostor",)]
+
+    @pytest.mark.parametrize("place", ["heads", "tags"])
+    @pytest.mark.parametrize("digits", ["deadbeef1", "ab" * 20, "ab" * 32])
+    def test_of_an_id_is_not_taken_away_by_a_branch_or_tag_of_that_name(self, upstream, place, digits) -> None:
+        upstream.tag("theirs", upstream.commit("Whatever they like"))
+        packed = upstream.folder / "refs" / place / digits  # git itself would not make one of 40 digits; other hosts do
+        packed.parent.mkdir(exist_ok=True)
+        packed.write_text(f"{upstream.tip('main')}\n")
+        history = near(upstream)
+        found = compared(Near(history), history, NAME, "main", digits)[-1]
+        assert (found.doubts, found.ahead, found.behind, found.touching) == (("gone",), None, None, ())
+        assert history.full(f"refs/{place}/{digits}") == upstream.tip("main")
+
     def test_of_a_commit_that_is_gone(self, upstream) -> None:
         assert self.doubts(upstream, "ab" * 20, "main") == ("gone",)
         history = near(upstream)
@@ -89,7 +108,8 @@ class TestADoubt:
         other = upstream.git("rev-parse", "else").strip()
         history = near(upstream)
         found = compared(Near(history), history, NAME, other, "main")[-1]
-        assert (found.merge_base, found.ahead, found.doubts, stands(found)) == (None, 0, ("rewritten",), "incomparable")
+        assert (found.merge_base, found.ahead, found.behind, found.doubts) == (None, 1, 1, ("rewritten",))
+        assert stands(found) == "incomparable"
 
     @pytest.mark.parametrize(("error", "old", "doubt"), [
         (Missing("no", ""), "abcdef1", "gone"), (BadInput("two", ""), "abcdef1", "ambiguous"),
@@ -101,7 +121,7 @@ class TestADoubt:
                 raise error
 
         found = compared(Broken(), None, NAME, old, "cd" * 20)[-1]
-        assert found.doubts == (doubt,) and stands(found) is None
+        assert found.doubts == (doubt,) and stands(found) is None and (found.ahead, found.behind) == (None, None)
 
     def test_of_a_list_that_was_cut(self) -> None:
         class Cut:

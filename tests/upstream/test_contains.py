@@ -121,7 +121,7 @@ class TestAllThatIsPublished:
         wish = ("#19", "must-not-have")
         assert self.ask(upstream, tags, 0, wish, current=tags[-1]).best == "n1"
         found = self.ask(upstream, tags, 0, wish, current=tags[-2])
-        assert (found.best, found.clash) == (None, ("must-not-have o/engine 19: n2 to n5",))
+        assert (found.best, found.clash) == (None, ("must-not-have pull request 19 of o/engine: n2 to n5",))
         assert self.ask(upstream, tags, 3, ("#53", "must-have"), current=("custom", None)).best == "n5"
         assert self.ask(upstream, tags, 0, wish, current=("custom", None)).best is None
 
@@ -134,7 +134,7 @@ class TestAllThatIsPublished:
     def test_has_none_where_what_must_be_there_came_after_what_must_not(self, upstream, tags) -> None:
         found = self.ask(upstream, tags, 0, ("#53", "must-have"), ("#19", "must-not-have"))
         assert found.best is None
-        assert found.clash == ("must-have o/engine 53: n4 to n5", "must-not-have o/engine 19: n2 to n5")
+        assert found.clash == ("must-have pull request 53 of o/engine: n4 to n5", "must-not-have pull request 19 of o/engine: n2 to n5")
 
     def test_has_one_in_between_where_the_wishes_leave_room(self, upstream, tags) -> None:
         assert self.ask(upstream, tags, 0, ("#19", "must-have"), ("#53", "must-not-have")).best == "n3"

@@ -22,7 +22,7 @@ FIRST_S = 900.0
 # As old may be what a clone says of branches and tags; a commit that is asked for by its id is fetched whenever it is not here.
 STALE_S = 1800.0
 CLONES, CLONES_BYTES = 8, 6_000_000_000
-ID = re.compile(r"[0-9a-f]{4,40}")
+ID = re.compile(r"[0-9a-f]{4,64}")
 OID = re.compile(r"[0-9a-f]{40}")
 # Any name git would take, without what it would read as an option, a range, a refspec or an expression.
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+-]{0,254}")
@@ -112,12 +112,17 @@ class Clone:
                 self.refresh()
 
     def known(self, name: str) -> str | None:
-        """The one commit of that id, or else of that tag or branch, as far as it is here. BadInput: several have that short id."""
+        """The one commit of that id, or of that tag or branch, as far as it is here. BadInput: several have that short id. What
+        reads as an id is one: a branch may bear any digits, and who may push one would choose what an image is said to hold.
+        `refs/tags/20260901` is a name whatever it is made of."""
         check_name(name)
-        if ID.fullmatch(name) and (found := self._with_id(name)):
+        if ID.fullmatch(name):
+            found = self._with_id(name)
             if len(found) > 1:
                 raise BadInput(f"{name} is the short id of {len(found)} commits", "write more of its digits")
-            return found[0]
+            return found[0] if found else None
+        if name.startswith("refs/"):
+            return self._points(name)
         refs = [f"refs/{place}/{name}" for place in ("tags", "heads", "remotes/origin")]
         return next((oid for ref in refs if (oid := self._points(ref))), self._points("HEAD") if name in ("main", "HEAD") else None)
 

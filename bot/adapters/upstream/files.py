@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from functools import cached_property
 
-from bot.adapters.gitcli import check_path
 from bot.adapters.upstream.clone import Clone
-from bot.errors import BadInput, Missing
+from bot.adapters.upstream.listed import MAX_FILE, PLAIN, ListedTree
+from bot.errors import Missing
 
-MAX_FILE, KEPT = 16_000_000, 96_000_000
-_PLAIN = ("100644", "100755")
+KEPT = 96_000_000
 _BATCH = 6000
 
 
-class CloneTree:
+class CloneTree(ListedTree):
     """Satisfies the Tree port. `want` tells which files will be read; without it the first read of a file fetches what lies below
     the same top folder and ends as it does: one request in place of thousands."""
 
     def __init__(self, clone: Clone, oid: str) -> None:
+        super().__init__(2 * KEPT)
         self._clone, self._oid = clone, oid
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
-
-    def paths(self, prefix: str = "") -> Sequence[str]:
-        """Plain files whose path starts so, sorted."""
-        return sorted(path for path in self._blobs if path.startswith(prefix))
-
-    def read(self, path: str) -> bytes | None:
-        """A plain file's content; None when there is none (links are not followed)."""
-        blob = self._blobs.get(check_path(path))
-        if blob is None:
-            return None
-        if blob not in self._kept:
-            self._load([path, *self._beside(path)])
-        if blob not in self._kept:
-            raise BadInput(f"larger than {MAX_FILE} bytes", "leave it out", file=path)
-        self._kept.move_to_end(blob)
-        return self._kept[blob]
 
     def want(self, paths: Collection[str]) -> None:
         """Fetches these at once."""
         self._load([path for path in paths if path in self._blobs and self._blobs[path] not in self._kept])
 
-    @cached_property
-    def _blobs(self) -> dict[str, str]:
+    def _list(self) -> dict[str, str]:
         out = self._clone.run("ls-tree", "-r", "-z", "--full-tree", self._oid).decode("utf-8", "replace")
         rows = (row.partition("\t") for row in out.split("\0")[:-1])
-        return {path: facts.split(" ")[2] for facts, _, path in rows if facts[:6] in _PLAIN}
+        return {path: facts.split(" ")[2] for facts, _, path in rows if facts[:6] in PLAIN}
+
+    def _had(self, path: str, blob: str) -> None:
+        self._load([path, *self._beside(path)])
 
     def _beside(self, path: str) -> list[str]:
         top, inside, _ = path.partition("/")
@@ -72,12 +55,10 @@ class CloneTree:
 
     def _take(self, blobs: Sequence[str]) -> None:
         out = self._clone.run("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode())
-        at = 0
+        at, found = 0, dict[str, bytes]()
         for blob in blobs:
             end = out.index(b"\n", at)
             size = int(out[at:end].split(b" ")[2])
-            self._kept[blob] = out[end + 1:end + 1 + size]
+            found[blob] = out[end + 1:end + 1 + size]
             at = end + size + 2
-        total = sum(map(len, self._kept.values()))
-        while total > 2 * KEPT and len(self._kept) > 1:
-            total -= len(self._kept.popitem(last=False)[1])
+        self._keep(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from bot.upstream.patchid import patch_id as id_of
 
 # Requests for single commits that one question may cost, and those that all of them may.
 EACH, ALL = 60, 400
+_ID = re.compile(r"[0-9a-f]{4,64}")
 _DIFF = "application/vnd.github.diff"
 
 
@@ -34,11 +36,14 @@ class GitHubHistory:
         return self.commit(name).sha
 
     def commit(self, name: str) -> Commit:
-        """Its title, date and parents."""
+        """Its title, date and parents. GitHub takes a branch for an id that it does not know: that is another commit."""
         check_named(self.repository, name)
         if name not in self._known:
-            told = self._asked(f"/commits/{quote(name, safe='')}", f"{self.repository} {name}")
-            self._known[name] = listed([told], self.repository)[0][0]
+            told = self._asked(f"/commits/{quote(name.removeprefix('refs/'), safe='')}", f"{self.repository} {name}")
+            found = listed([told], self.repository)[0][0]
+            if _ID.fullmatch(name) and not found.sha.startswith(name):
+                raise Missing(f"there is no commit {name} upstream, only a branch or tag of that name", "name the commit itself")
+            self._known[name] = found
         return self._known[name]
 
     def touched(self, base: str, head: str) -> Mapping[str, Sequence[str]]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from bot.adapters.commits import GitHubCommits
 from bot.adapters.upstream.clone import Clone
 from bot.adapters.upstream.contents import GitHubTree
@@ -66,10 +68,19 @@ class UpstreamSources:
         return self._index().versions(package)
 
     def compare(self, source: str, repository: str, base: str, head: str) -> Comparison:
-        """What lies between two commits, by the same way as the source's history."""
+        """What lies between two commits, by the same way as the source's history. Only GitHub's page of it is known."""
+        history, named = self._history(source), _GITHUB.fullmatch(source)
+        if not isinstance(history, CloneHistory):
+            return self._github.compare(named[1] if named else repository, base, head)
+        found = history.compare(repository, base, head)
+        return found if named else replace(found, url="")
+
+    def listed(self, source: str) -> Sequence[Commit]:
+        """The main line of a source that git reads, newest first."""
         history = self._history(source)
-        return history.compare(repository, base, head) if isinstance(history, CloneHistory) else self._github.compare(
-            repository, base, head)
+        if not isinstance(history, CloneHistory):
+            raise Missing(f"{source} is not read by git here", "GitHub lists its main line")
+        return history.behind("main")
 
     def _index(self) -> Wheels:
         if self._wheels is None:
@@ -96,7 +107,7 @@ class UpstreamSources:
 
 class Commits:
     """Satisfies the Commits port: from the clone of a repository whose source is known, else from GitHub. `sources` are the
-    layout's addresses by `owner/name`."""
+    layout's addresses by the names of their repositories."""
 
     def __init__(self, upstreams: UpstreamSources, github: GitHubCommits, sources: Mapping[str, str]) -> None:
         self._upstreams, self._github = upstreams, github
@@ -109,7 +120,10 @@ class Commits:
 
     def history(self, repository: str, until: Collection[str]) -> Sequence[Commit]:
         """The main line, which GitHub lists in a few requests."""
-        return self._github.history(repository, until)
+        source = self._sources.get(repository.lower(), "")
+        if not source or _GITHUB.fullmatch(source):
+            return self._github.history(repository, until)
+        return self._upstreams.listed(source)
 
     def contains(self, repository: str, commit: str, head: str) -> bool:
         """Whether `commit` is `head` or lies behind it."""
@@ -123,6 +137,8 @@ class Commits:
         try:
             return near(source)
         except Unreachable:
+            if not _GITHUB.fullmatch(source):
+                raise
             return far()
 
 

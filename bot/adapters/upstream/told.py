@@ -70,10 +70,15 @@ class CloneHistory:
         old, new = self._found(base), self._found(head)
         ahead, behind = self._between(old, new), self._between(new, old)
         merge_base = self._merge_base(old, new)
+        told = merge_base is not None or not self.clone.shallow  # where they part is what was cut off
         return Comparison(
-            repository=repository, base=base, head=head, merge_base=merge_base, ahead=len(ahead) if merge_base else 0,
-            behind=len(behind) if merge_base else 0, commits=tuple(_plain(one) for one in reversed(ahead)) if merge_base else (),
+            repository=repository, base=base, head=head, merge_base=merge_base, ahead=len(ahead) if told else None,
+            behind=len(behind) if told else None, commits=tuple(_plain(one) for one in reversed(ahead)) if merge_base else (),
             url=f"https://github.com/{repository}/compare/{base}...{head}", doubts=("shallow",) if self.clone.shallow else ())
+
+    def behind(self, head: str) -> Sequence[Commit]:
+        """A commit and all that it rests on, with their parents, newest first."""
+        return list(self.graph.behind(self.full(head)))
 
     def touched(self, base: str, head: str) -> Mapping[str, Sequence[str]]:
         """Merges changed nothing themselves."""

@@ -151,7 +151,7 @@ def _foreign(hub: LoopbackGitHub, name: str, base: str, head: str) -> dict[str, 
     if found is None or found.merge_base is None:
         raise Refused(NOT_FOUND if found is None else f"No common ancestor between {base} and {head}.", status=404)
     here = f"{hub.url}/repos/{name}"
-    return _comparison(hub, here, base, head, found.ahead, found.behind, {
+    return _comparison(hub, here, base, head, found.ahead or 0, found.behind or 0, {
         "base_commit": _upstream(here, Commit(sha=found.base, title="", date="")),
         "merge_base_commit": _upstream(here, Commit(sha=found.merge_base, title="", date="")),
         "commits": [_upstream(here, commit) for commit in found.commits[:250]], "files": []})

@@ -40,8 +40,9 @@ class Registered(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Ready(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What lies ready on the fleet behind one runner label: names of images and models as its launcher looks for them. `images` or
-    `models` left out: nobody tells. `imports` are globs of model prefixes (`*`: every one) for which the launcher fetches an image
-    by itself, `downloads` the same for models, and `locked` says that two jobs that fetch one model wait for each other.
+    `models` left out: nobody tells. `imports` are globs (of a model's prefix, a model or an image; `*`: every one) for which the
+    launcher fetches the image by itself, `downloads` the same for models, and `locked` says that two jobs that fetch one model wait
+    for each other.
     `by_hand`: what the launcher does not fetch must be put there by people. `source` is where it says so."""
 
     runner: Text

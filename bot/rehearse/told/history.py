@@ -103,7 +103,7 @@ class HistoryTold:
 
     def known(self, name: str) -> str:
         """The one commit that is meant, whether or not a branch or tag reaches it."""
-        named = self.told.tags.get(name) or self.branches.get(name)
+        named = None if _ID.fullmatch(name) else self.told.tags.get(name) or self.branches.get(name)
         if named is not None:
             return named
         found = [sha for sha in self._at if _ID.fullmatch(name) and sha.startswith(name)]
