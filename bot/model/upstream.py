@@ -103,6 +103,7 @@ class OptionChanged(Struct, frozen=True, kw_only=True):
     at: str = ""  # file:line in the engine's tree
     commit: Commit | None = None
     said: str = ""  # the guard's own message: somebody else's text
+    test: str = ""  # the line with the guard's condition, likewise
     beside: tuple[Used, ...] = ()  # the other settings that the guard looks at
     works: bool = False  # renamed, and the old name still does it
     certain: bool = True  # a guard: False where a default decided, which something else may change

@@ -119,7 +119,7 @@ def _of_kernel(told: ImportsChecked, rows: Sequence[MissingImport]) -> PlanFindi
     action = "repair-first" if told.fits else "note" if not starts else "ask" if told.before is None else "stop"
     return PlanFinding(
         check="imports", class_=KERNEL, action=action, evidence=_evidence(rows), where=_where(told, rows), next=says,
-        who="maintainer", what=Text(f"{engine} imports {lacks}, which {kernel} does not have",
+        who="upstream" if action == "stop" else "maintainer", what=Text(f"{engine} imports {lacks}, which {kernel} does not have",
                                     f"{engine} 导入 {lacks}，而 {kernel} 未提供"),
         release=Release(of="imports", subject=f"{engine} {lacks}", says=Text(
             f"an image whose kernels have {lacks}", f"镜像中的内核库提供 {lacks}")) if action == "stop" else None)

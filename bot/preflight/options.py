@@ -140,6 +140,7 @@ def _missing(every: Sequence[OptionChanged]) -> PlanFinding:
 def _finding(one: OptionChanged, action: Act, class_: str | None, what: Text, next_: Text, who: Who, evidence: str = "",
              place: str = "") -> PlanFinding:
     by = _by(one.commit)
+    who = "upstream" if action == "stop" else who  # what ends as incompatible waits for upstream (CONTRACTS 3)
     where = one.used.at.text if not place and one.what != "default" else place or one.at
     return PlanFinding(check="options", class_=class_, action=action, where=_plain(where), who=who, what=what, next=next_,
                        evidence=(evidence or _seen(one)) + by)

@@ -101,7 +101,7 @@ class TestAnImportUnderAnOption:
 class TestAKernelThatIsNotThere:
     def test_stops_where_the_start_needs_it_and_no_image_fits(self) -> None:
         found = only(judged(part(row("kernel", "op"), kernel=True)))
-        assert (found.action, found.class_) == ("stop", "engine-regression")
+        assert (found.action, found.class_, found.who) == ("stop", "engine-regression", "upstream")
 
     def test_names_the_image_that_fits(self) -> None:
         found = only(judged(part(row("kernel", "op", on_start_path=False), kernel=True, fits="nightly-20260914")))

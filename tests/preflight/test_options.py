@@ -44,6 +44,10 @@ class TestWhatIsDone:
         (found,) = judged(change).findings
         assert (found.action, found.class_) == (action, class_)
 
+    @pytest.mark.parametrize("change", [one("removed"), one("choice", old="x"), one("guard")])
+    def test_waits_for_upstream_where_it_stops(self, change):
+        assert judged(change).findings[0].who == "upstream"
+
     def test_is_nothing_where_nobody_can_tell(self):
         checked = judged(one("unread"), unread=("x.sh: never ends",))
         assert checked.findings == ()

@@ -35,6 +35,7 @@ class Ended(Struct, frozen=True, kw_only=True):
 
     at: str
     said: str
+    test: str
     used: tuple[Used, ...]
     sure: bool
     key: tuple[str, str]
@@ -141,7 +142,7 @@ class _Walk:
         self.weighed[at] = self.weighed.get(at, True) and said is not None
         if said is not True or not self.judge.seen:
             return None
-        return Ended(at=at, said=guard["said"], used=tuple(dict.fromkeys(self.judge.seen)),
+        return Ended(at=at, said=guard["said"], test=guard["test"], used=tuple(dict.fromkeys(self.judge.seen)),
                      sure=not self.judge.default, key=(function["name"], guard["said"] or str(guard["way"][-1])))
 
     def _follow(self, function: Mapping[str, Any], call: Mapping[str, Any], scope: Scope, default: bool,
