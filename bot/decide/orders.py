@@ -18,7 +18,7 @@ from bot.decide import ending
 from bot.decide.answer import again
 from bot.decide.asked import assumed, remembered
 from bot.decide.control import standing
-from bot.decide.findings import questions
+from bot.decide.findings import about_smoke, holding_smoke, questions
 from bot.decide.people import held, needs_approval, smoke_held, taken_by_person
 from bot.decide.phase import (
     Barred,
@@ -260,7 +260,7 @@ def _now(bump: Bump) -> str:
         case SweepDue() if not budget.today(bump, budget.price_sweep(bump)):
             return "tomorrow"
         case SmokeDue() if smoke_held(bump):
-            return "smoke-held"
+            return about_smoke(holding_smoke(bump))
         case SmokeDue() if not _smoke_today(bump, phase):
             return "tomorrow"
         case SweepDue():

@@ -53,7 +53,8 @@ def needs_approval(bump: Bump) -> bool:
 
 
 def smoke_held(bump: Bump) -> bool:
-    """Whether even the smoke waits for a person: nothing would take it, and nobody with a say has asked for smoke or sweep."""
+    """Whether even the smoke waits for a person: nothing would take it or files prove what it would show, and nobody with a
+    say has asked for smoke or sweep."""
     return bool(holding_smoke(bump)) and not (wished_smoke(bump) or asked_for_sweep(bump))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bot import budget
 from bot.decide import ending, report
 from bot.decide.answer import respond
-from bot.decide.findings import smoke_was_held
+from bot.decide.findings import about_smoke, holding_smoke, mended_next, smoke_was_held
 from bot.decide.people import smoke_held
 from bot.decide.progress import attempt_slot
 from bot.decide.runs import measures, smokes
@@ -25,7 +25,7 @@ def due(bump: Bump, head: str, step: int) -> tuple[Action, ...]:
     told = say(bump, attempt_slot(bump), report.attempt(bump, done[0], next_="smoke-next")) if done else ()
     before, price = (*strays(bump), *early_label(bump), *heard(bump), *told), budget.price_smoke(bump, step)
     if smoke_held(bump):
-        return (*before, *say(bump, "status", report.status(bump, about="smoke-held", by=None)))
+        return (*before, *say(bump, "status", report.status(bump, about=about_smoke(holding_smoke(bump)), by=None)))
     if not budget.affords(bump, price):
         return (*before, *ending.end(bump, Outcome.BUDGET_EXHAUSTED, Cause.BUDGET, forecast=price,
                                      step="smoke-next" if done else "smoke"))
@@ -42,7 +42,7 @@ def repaired(bump: Bump) -> tuple[Action, ...]:
     """The repair that files alone ask for, before the first smoke: it is known to fail without, so no GPU shows that first. It
     counts as any other; one that cannot be made leaves its question to a person."""
     wanted = bump.world.wanted
-    if wanted is None or wanted.run or not wanted.available or budget.repairs_left(bump) <= 0:
+    if wanted is None or not mended_next(bump):
         return ()
     return (Push(why="repair", expected=bump.head, repair=wanted),)
 

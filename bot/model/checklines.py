@@ -43,7 +43,8 @@ class CompareLine(Struct, frozen=True, kw_only=True):
 
 class CheckLine(Struct, frozen=True, kw_only=True):
     """One finding of a check, or that it found nothing, or why it could not look. `class_` is a word of the glossary; `what` the
-    finding's own words; `repair` what the bot does about it by itself; `release` what must change before it is tried again."""
+    finding's own words; `repair` what the bot does about it by itself; `release` what must change before it is tried again;
+    `holds` what waits while it stands unanswered."""
 
     check: Check
     state: State
@@ -55,6 +56,7 @@ class CheckLine(Struct, frozen=True, kw_only=True):
     who: Who | None = None
     repair: str | None = None
     release: Text | None = None
+    holds: Literal["smoke", "sweep"] | None = None
 
     @property
     def plain(self) -> bool:

@@ -43,8 +43,8 @@ class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     the sweep is forecast to cost in GPU-hours, None where no policy asks for one.
 
     `checks` are those made from files, `unshown` how many of their notes are left out; `stops`, `questions` and `repairs` are
-    those of their lines that forbid the bump, wait for a person's word (also the smoke, where `smoke_waits`), or are mended by
-    the bot before the first smoke.
+    those of their lines that forbid the bump, wait for a person's word (each with what it `holds`), or are mended by the
+    bot before the first smoke.
     """
 
     recipe: str
@@ -75,7 +75,6 @@ class Proposal(_Record, frozen=True, kw_only=True, tag="proposal"):
     stops: tuple[CheckLine, ...] = ()
     questions: tuple[CheckLine, ...] = ()
     repairs: tuple[CheckLine, ...] = ()
-    smoke_waits: bool = False
     hints: tuple[HintLine, ...] = ()
     siblings: tuple[SiblingLine, ...] = ()
     siblings_more: int = 0

@@ -38,11 +38,11 @@ def again_checked(context: Context, bump: Bump) -> tuple[Checked, ...]:
     """The checks whose facts change, made again where the next thing would be a sweep, or a smoke that nothing would have taken;
     otherwise what the last look found. A world that does not answer says nothing new."""
     phase, plan = phase_of(bump), bump.subject.plan
-    due = isinstance(phase, SweepDue) or (isinstance(phase, SmokeDue) and bool(holding_smoke(bump)))
+    held = {one.check for one in holding_smoke(bump)} if isinstance(phase, SmokeDue) else set()
+    only = again.BEFORE_SWEEP if isinstance(phase, SweepDue) else again.WORLDLY & held
     tip = bump.world.base_tip
-    if not due or not plan.checks or tip is None:
+    if not only or not plan.checks or tip is None:
         return bump.world.checks
-    only = again.BEFORE_SWEEP if isinstance(phase, SweepDue) else frozenset({"runners"})
     try:
         asked = sources(context, context.tree(tip), context.ledger.tip(), bump)
         fresh = again.checked(asked, context.layout, bump.subject, only)

@@ -44,15 +44,18 @@ def _planned(context: Context, bump: Bump) -> Wanted | None:
     """The known repair that a finding of the plan names, while nothing has run: it is made before the first smoke."""
     found = () if bump.world.runs or bump.world.pull is None else findings.repairs(bump)
     files = _recipe_files(context, bump, bump.head or "") if found else {}
+    refused: Wanted | None = None
     for finding in found:
         known = [repair for repair in context.knowledge.repairs if repair.id == finding.repair]
         facts = {name: _fact(context, source, files) for repair in known for name, source in repair.upstream.items()}
         for repair in known:
             triage = Triage(signature=repair.for_[0], class_=finding.class_, repair=repair.id)
             plan = repairs.choose(triage, [repair], files, context.known_repairs, set(), facts)
-            if plan is not None:
-                return _as_wanted(context, bump, 0, plan, files)
-    return None
+            made = _as_wanted(context, bump, 0, plan, files) if plan is not None else None
+            if made is not None and made.available:
+                return made
+            refused = refused or made  # another finding's repair may be one that can be made
+    return refused
 
 
 def _as_wanted(context: Context, bump: Bump, run: int, plan: repairs.RepairPlan, files: dict[str, bytes]) -> Wanted:

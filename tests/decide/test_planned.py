@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from bot.decide import report
 from bot.decide.report.planned import NOTES, SIBLINGS, TOUCHING, compared
-from bot.model.bump import Approval, Bump
+from bot.model.bump import Approval, Asked, Bump
 from bot.model.finding import Act, Check, Checked, PlanFinding, Release, Who
 from bot.model.policy import Answered
 from bot.model.record import Proposal
 from bot.model.text import Text
 from bot.model.upstream import CarriedHeld, Change, Commit, Comparison, Held, Sibling, Touch
 from bot.model.uses import Carried, Written
-from tests.fakes.facts import bump, later
+from tests.fakes.facts import PROPOSAL, bump, later, run, wanted
 
 TODO = Text(en="do it", zh="照做")
 
@@ -85,9 +85,28 @@ class TestTheOpenQuestion:
     def test_of_runners_holds_the_smoke_too_and_then_a_person_moves_next(self) -> None:
         facts = planned(*checked(found("runners", "ask")), heads=("proposal",))
         made = body(facts)
-        assert made.smoke_waits and made.state.next == "maintainer"
+        assert [line.holds for line in made.questions] == ["smoke"] and made.state.next == "maintainer"
         other = body(planned(*checked(found("roster", "ask")), heads=("proposal",)))
-        assert not other.smoke_waits and other.state.next == "bot"
+        assert [line.holds for line in other.questions] == ["sweep"] and other.state.next == "bot"
+
+    def test_of_what_must_be_mended_first_holds_the_smoke_whatever_else_is_asked(self) -> None:
+        asked = checked(found("roster", "ask"), found("contains", "repair-first"), found("mergeable", "repair-first"))
+        facts = planned(*asked, heads=("proposal",))
+        made = body(facts)
+        assert [(line.check, line.holds) for line in made.questions] == [("contains", "smoke"), ("roster", "sweep")]
+        assert made.state.next == "maintainer"
+        let = replace(facts, memory=replace(facts.memory, asked=(Asked(what="smoke", by="ann", at=later(1)),)))
+        assert [(line.check, line.holds) for line in body(let).questions] == [("roster", "sweep"), ("contains", "sweep")]
+        assert body(let).state.next == "bot"
+
+    def test_is_a_persons_where_the_known_repair_cannot_be_made(self) -> None:
+        mends = checked(found("options", "repair-first", repair="rename", who="bot"))
+        able = planned(*mends, heads=("proposal",))
+        wish = wanted(run(0, "smoke", PROPOSAL), id_="rename")
+        for given, asked, mended in ((replace(wish, run=0), [], ["options"]), (replace(wish, run=0, available=False), ["options"], []),
+                                     (None, ["options"], [])):
+            made = body(replace(able, world=replace(able.world, wanted=given)))
+            assert [line.check for line in made.questions] == asked and [line.check for line in made.repairs] == mended
 
     def test_is_none_where_something_forbids_the_bump_anyway(self) -> None:
         made = body(planned(*checked(found("roster", "ask"), found("imports", "stop", class_="moved-module"))))

@@ -133,6 +133,8 @@ def mended(*, in_scope: bool = True, **policy: object) -> Watched:
     bot = Watched(world(checks=checks(found("imports", "repair-first", "moved-module", repair="native-chat-processor")), **policy))
     bot.world.mends = in_scope
     bot.wake()
+    made = any(head.repair for head in bot.world.memory.heads)
+    assert made == (in_scope and policy.get("repairs") != 0) and bool(bot.world.runs) == made
     return bot
 
 
@@ -153,6 +155,33 @@ def answered() -> Watched:
     bot.world.again = (Checked(check="runners"),)
     bot.wake()
     assert bot.world.runs
+    return bot
+
+
+def waiting(*said: tuple, **policy: object) -> Watched:
+    """A bump that files prove to fail, and that the bot cannot mend by itself: however long it is woken, nothing runs."""
+    bot = files_say(*said, **policy)
+    for _ in range(5):
+        bot.goes_well()
+    assert not bot.world.runs and bot.world.pull.draft and bot.world.memory.ended is None
+    return bot
+
+
+def smoked_all_the_same(*said: tuple) -> Watched:
+    """A person who knows better lets the smoke go; the sweep still waits for a word of its own."""
+    bot = waiting(*said)
+    bot.world.asks("smoke")
+    until(bot, "SweepDue")
+    bot.goes_well()
+    assert {run.stage for run in bot.world.runs.values() if bot.world.measuring[run.id]} == {"smoke"}
+    return bot
+
+
+def mended_by_hand() -> Watched:
+    """A person pushes the mended recipe."""
+    bot = waiting(("options", "repair-first", "flag-removed"))
+    bot.world.person("push")
+    bot.wake()
     return bot
 
 
@@ -225,6 +254,11 @@ STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "a runner is retired, and comes back": (answered, "validated", "verdict"),
     "files only tell": (lambda: files_say(("options", "note", "oom")), "validated", "verdict"),
     "a conflict that the sync mends": (lambda: files_say(("mergeable", "repair-first", "changelog-conflict")), "validated", "verdict"),
+    "what must be mended first, and a person says yes": (
+        lambda: waiting(("contains", "repair-first", "engine-regression")), "validated", "verdict"),
+    "what must be mended first, and a person wants the smoke": (
+        lambda: smoked_all_the_same(("options", "repair-first", "flag-removed")), "validated", "verdict"),
+    "what must be mended first, and a person mends it": (mended_by_hand, "handed-off", "person"),
     "a repair before the first smoke": (mended, "validated", "verdict"),
     "a repair before the first smoke is out of scope": (lambda: mended(in_scope=False), "validated", "verdict"),
     "a repair before the first smoke, and none is left": (lambda: mended(repairs=0), "validated", "verdict"),

@@ -150,8 +150,15 @@ class Watched:
         words = [action.nonce.rsplit("-", 3)[1] for action in actions if isinstance(action, Dispatch)]
         if any(isinstance(action, Label) for action in actions) or "sweep" in words:
             assert not stops(bump) and (not questions(bump) or asked_for_sweep(after))
-        if any(word.startswith("smoke") for word in words) and holding_smoke(bump):
+        begins = type(phase_of(bump)).__name__ == "SmokeDue"  # what began is tried again as it was let go
+        if any(word.startswith("smoke") for word in words) and (begins and holding_smoke(bump) or self._unmended(bump)):
             assert asked_for_sweep(after) or wished_smoke(after)
+
+    def _unmended(self, bump: Bump) -> bool:
+        """Whether the plan found what must be mended before anything runs, and nobody mended it."""
+        made = {head.repair for head in bump.memory.heads} - {None}
+        return any(one.action == "repair-first" and one.check != "mergeable" and one.repair not in made
+                   for check in bump.subject.plan.checks for one in check.findings)
 
     def remembers(self, actions: tuple[Action, ...]) -> None:
         """What must hold once the actions came true."""

@@ -75,8 +75,10 @@ def planned(body: Proposal) -> dict[str, Record]:
     return {
         "the body with all that was planned": whole,
         "the body of a bump that files forbid": replace(body, checks=(MOVED, LOOKED), stops=(MOVED,)),
-        "the body with a question": replace(body, checks=(BARE, MENDED), questions=(BARE, replace(MENDED, repair=None))),
-        "the body with a question that holds the smoke": replace(body, checks=(ASKED,), questions=(ASKED,), smoke_waits=True),
+        "the body with a question": replace(body, checks=(BARE, MENDED), questions=(replace(BARE, holds="sweep"), replace(NOTED[0], state="ask", holds="sweep"))),
+        "the body with a question that holds the smoke": replace(body, checks=(ASKED,), questions=(replace(ASKED, holds="smoke"),)),
+        "the body with what must be mended first": replace(body, checks=(BARE, MENDED), questions=(
+            replace(MENDED, repair=None, holds="smoke"), replace(BARE, holds="sweep"))),
         "the body of a bump that nothing speaks against": replace(body, checks=HOLDING),
         "a wake that files stopped": Summary(mode="act", lines=(
             SummaryLine(bump="r-1", steps=1, done={"remember": 1}, withheld={}, ended=Outcome.INCOMPATIBLE, trouble="not said twice",

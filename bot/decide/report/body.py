@@ -8,7 +8,6 @@ from math import fsum
 from bot import budget
 from bot.baseline import medians
 from bot.decide.control import controls
-from bot.decide.people import smoke_held
 from bot.decide.report import planned
 from bot.decide.report.parts import COLUMNS, Where, behind, ordered, passed_over, result, scores, spent, state, values
 from bot.decide.runs import repeats, smokes, steps
@@ -52,7 +51,7 @@ def proposal(bump: Bump, *, ended: Ended | None) -> Proposal:
         notes=plan.notes,
         control=budget.price_control(bump) if plan.control else None,
         checks=checks, unshown=unshown, stops=planned.stop_lines(bump), questions=planned.question_lines(bump),
-        repairs=planned.repair_lines(bump), smoke_waits=smoke_held(bump), hints=planned.hint_lines(subject.candidate),
+        repairs=planned.repair_lines(bump), hints=planned.hint_lines(subject.candidate),
         siblings=planned.sibling_lines(plan)[:planned.SIBLINGS],
         siblings_more=max(0, len(plan.siblings) - planned.SIBLINGS), carried=planned.carried_lines(plan), pins=plan.pins,
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bot.decide.findings import checks, questions, repairs, stops
-from bot.decide.people import asked_for_sweep
+from msgspec.structs import replace
+
+from bot.decide.findings import checks, holding_smoke, mended_next, questions, stops
+from bot.decide.people import asked_for_sweep, smoke_held
 from bot.model.bump import Bump, Plan
 from bot.model.checklines import CarriedLine, CheckLine, CompareLine, HintLine, SiblingLine, State, TouchLine
 from bot.model.finding import Checked, PlanFinding
@@ -51,15 +53,18 @@ def stop_lines(bump: Bump) -> tuple[CheckLine, ...]:
 
 
 def question_lines(bump: Bump) -> tuple[CheckLine, ...]:
-    """What waits for a person's word, as long as nobody gave it and nothing forbids the bump anyway. What the bot mends by itself
-    is no question."""
-    own, settled = {one.repair for one in repairs(bump)}, asked_for_sweep(bump) or bump.memory.ended is not None
-    return () if stops(bump) or settled else found_lines(one for one in questions(bump) if not one.repair or one.repair not in own)
+    """What waits for a person's word, as long as nobody gave it and nothing forbids the bump anyway, with what it holds: the smoke
+    first. What the bot mends by itself is no question."""
+    if stops(bump) or asked_for_sweep(bump) or bump.memory.ended is not None:
+        return ()
+    own, smoke = mended_next(bump), holding_smoke(bump) if smoke_held(bump) else ()
+    asked = [one for one in questions(bump) if one not in own and one not in smoke]
+    return tuple(replace(line, holds=step) for step, found in (("smoke", smoke), ("sweep", asked)) for line in found_lines(found))
 
 
 def repair_lines(bump: Bump) -> tuple[CheckLine, ...]:
     """What the bot mends by itself before the first smoke."""
-    return () if stops(bump) else found_lines(repairs(bump))
+    return () if stops(bump) else found_lines(mended_next(bump))
 
 
 def shown(lines: Sequence[CheckLine]) -> tuple[tuple[CheckLine, ...], int]:
