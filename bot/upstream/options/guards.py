@@ -94,6 +94,8 @@ class _Function:
         self.tests.pop()
         if first and second:
             return way, True
+        if first and _raises(one.body):
+            return way, False  # where that one raised, the start has ended as well: what follows need not know whether it did
         return ((*way, (test, False)) if first else (*way, (test, True)) if second else way), False
 
     def _ends(self, one: ast.Raise | ast.Assert, way: Way) -> None:
@@ -183,6 +185,11 @@ class _Function:
         known = {name: value for name, value in self.local.items() if way[:len(self.places[name])] == self.places[name]}
         hidden = {name: UNKNOWN for name in self.many | (self.once - set(known))}
         return encode(node, {**hidden, **known})
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    """Whether statements that always end a function only ever do so by an exception."""
+    return not any(isinstance(inner, (ast.Return, ast.Continue, ast.Break)) for one in body for inner in ast.walk(one))
 
 
 def _bound(one: ast.AST) -> Iterator[str]:

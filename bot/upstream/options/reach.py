@@ -54,7 +54,7 @@ def walked(survey: Surveyed, settings: Settings, *, vendor: str, models: Mapping
     """Every check of a configuration, and those that end this start."""
     walk = _Walk(survey, settings, vendor, models)
     found = tuple(walk.run())
-    checks = frozenset(walk.checks())
+    checks = frozenset(walk.checks()) | set(walk.weighed)
     return Walked(ended=found, checks=checks, decided=checks & {at for at, known in walk.weighed.items() if known})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from bot.upstream.options import adds, classes, guards, literals
 from bot.upstream.options.expressions import dotted
 
-VERSION = 5
+VERSION = 6
 _VARIABLE = re.compile(rb"""["']([A-Z][A-Z0-9_]{3,80})["']|^[ \t]+([A-Z][A-Z0-9_]{3,80})[ \t]*(?::[^=\n]+)?=""", re.MULTILINE)
 _FLAG = re.compile(rb"""["'](--[A-Za-z][A-Za-z0-9_.-]{1,80})["']""")
 _ARCH = re.compile(r"sm_?\d{2,3}|capability|arch|gfx\d")

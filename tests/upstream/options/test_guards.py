@@ -131,3 +131,16 @@ class TestJson:
         given = [option("--speculative-config", f'{{"method": "draft", "model": "{name}"}}') for name in ("x/Kimi-K3-DSpark", "x/Other")]
         assert ends(guard, given[0]) == [("guard", True)]
         assert ends(guard, given[1]) == []
+
+
+class TestACheckBehindAnother:
+    """Where the first raised, the start has ended too."""
+
+    def test_that_raises_need_not_know_of_it(self):
+        body = "if unknown():\n    raise ValueError('first')\nif self.dcp > 1:\n    raise ValueError('second')"
+        assert ends(body, option("--dcp", "8")) == [("guard", True)]
+
+    @pytest.mark.parametrize("first", [
+        "if unknown():\n    return", "if unknown():\n    if other():\n        return\n    raise ValueError('x')"])
+    def test_that_may_return_does(self, first):
+        assert ends(f"{first}\nif self.dcp > 1:\n    raise ValueError('second')", option("--dcp", "8")) == []
