@@ -24,7 +24,8 @@ from bot.recipe.shelf import Shelf
 from bot.recipe.touched import Change, Places, Touched
 
 MOST_PULLS, MOST_FILES, MOST_BRANCHES = 100, 300, 10
-"""The newest pull requests, and the files of each, that are looked at; branches without one that carry a recipe's name."""
+"""The newest pull requests, and the files of each, that are looked at; branches without one that carry a recipe's name, and so many
+of the others: a forge does not say which of hundreds changed last."""
 LEDGER = "bumpbot/ledger"
 
 
@@ -82,13 +83,15 @@ class GitHubNeighbours:
             return None
         read = reader(_File, self._api.path("pulls", pull.number, "files"))
         listed = (read(data) for data in self._api.listed("pulls", pull.number, "files"))
-        touched = self._touched(islice(listed, MOST_FILES), pull.head.sha, places)
+        files = list(islice(listed, MOST_FILES))
+        touched = self._touched(iter(files), pull.head.sha, places)
+        holding = tuple(one.filename for one in files if places.shared(one.filename))
         if not touched.recipes:
             return None
         by = pull.user.login if pull.user else ""
         ours = not pull.foreign and (pull.head.ref.startswith(self._layout.branch) or bool(self._me and by == self._me))
         return Work(kind="pull", name=f"#{pull.number}", by=by, recipes=touched.recipes, image=touched.image, ours=ours,
-                    draft=bool(pull.draft), url=pull.html_url)
+                    draft=bool(pull.draft), url=pull.html_url, files=holding)
 
     def _touched(self, files: Iterator[_File], sha: str, places: Places) -> Touched:
         found = [places.touched(Change(path=one.filename, patch=one.patch),
@@ -111,12 +114,13 @@ class GitHubNeighbours:
             return None
 
     def _branches(self, places: Places, taken: set[str]) -> Iterator[Work]:
-        """Branches without a pull request whose name holds a recipe's: a claim of another bot, or what it left behind."""
+        """Branches without a pull request. Those come first whose name holds a recipe: another bot has claimed it, or left it."""
         keys = {_slug(key): key for key in Shelf.of(self._tree()).homes(self._layout)}
-        named = [(name, oid) for name, oid in self._git.branches().items()
-                 if name not in (*taken, self._layout.base, LEDGER) and not name.startswith(self._layout.branch)
-                 and _named(name, keys)]
-        for name, oid in named[:MOST_BRANCHES]:
+        every = [(name, oid) for name, oid in self._git.branches().items()
+                 if name not in (*taken, self._layout.base, LEDGER) and not name.startswith(self._layout.branch)]
+        named = [one for one in every if _named(one[0], keys)]
+        others = [one for one in every if one not in named]
+        for name, oid in (*named[:MOST_BRANCHES], *others[:MOST_BRANCHES]):
             touched = self._ahead(oid, places)
             if touched.recipes:
                 yield Work(kind="branch", name=name, by="", recipes=touched.recipes, image=touched.image)

@@ -12,6 +12,8 @@ from bot.model.text import Text
 
 _ASK = Text("say whether these points were dropped on purpose: nothing is compared there",
             "请确认这些测点是否有意移除：这些测点不作任何比较")
+_OTHER = Text("say whether the bump may go on with nothing to compare, or give `baselines` points of this configuration",
+              "请确认是否可在没有可比数据的情况下继续，或在 `baselines` 中提供该配置的测点")
 _EVAL = Text("take the gate alone for this eval, or have the old image's score measured the same way",
              "该评测仅以门槛为准，或以同样方式测出旧镜像的得分")
 _NEW = Text("expect no comparison there: it is measured and gates, and is the next bump's baseline",
@@ -55,11 +57,11 @@ def findings(baseline: Baseline | None, missing: str | None = None) -> tuple[Pla
     if baseline is None:
         word = missing.partition(":")[0] if missing else ""
         if word in ("folder-empty", "result-unreadable"):
-            return (PlanFinding(check="roster", class_=None, action="ask", evidence=missing or "", where="published points",
+            return (PlanFinding(check="roster", class_=None, action="ask", evidence=missing or "", where="baselines",
                                 next=_FINDINGS[word][2], who=_who(word), what=_says(missing or "")),)
         gap = word in ("other-configuration", "other-topology")
-        return (PlanFinding(check="roster", class_="baseline-gap", action="ask", evidence=missing or "", where="published points",
-                            next=_ASK, who="maintainer", what=_says(missing or "")),) if gap else ()
+        return (PlanFinding(check="roster", class_="baseline-gap", action="ask", evidence=missing or "", where="baselines",
+                            next=_OTHER, who="maintainer", what=_says(missing or "")),) if gap else ()
     return tuple(_told(baseline))
 
 
@@ -85,7 +87,8 @@ def _who(word: str) -> Literal["bot", "maintainer", "operator"]:
 
 def _says(note: str) -> Text | None:
     word, _, value = note.partition(":")
-    said, shown = _SAYS.get(word), re.sub(r"[^A-Za-z0-9_.:/+-]+", "_", value.strip())[:120]
+    # A topology (`2P(TP8) x 1D(TP8/EP8) 1k1k`) has blanks and brackets of our own.
+    said, shown = _SAYS.get(word), re.sub(r"[^A-Za-z0-9_.:/+() -]+", "_", value.strip())[:120]
     return Text(f"{said.en}: {shown}", f"{said.zh}：{shown}") if said and shown else said
 
 

@@ -76,8 +76,7 @@ def scan(
 
     Files are read, then each registry is asked once a repository and once a tag that would win; nothing is changed. Tags of
     commits are ordered by the engine's history on GitHub (GITHUB_TOKEN raises its limit). With --offline only the files are
-    read. Answers are kept in the user's cache folder, or where BUMPBOT_CACHE says (`none`: nowhere); where a policy names upstream
-    changes, the engine is read as BUMPBOT_UPSTREAM says (see `plan --help`).
+    read. Answers are kept in the user's cache folder, or where BUMPBOT_CACHE says (`none`: nowhere).
 
     Example: bumpbot --repo DIR --layout inferencex --offline scan --format json
     """
@@ -90,10 +89,8 @@ def scan(
 def plan(context: Context, recipe: RecipeName, image: ImageOption = None, format: FormatOption = Format.table) -> None:
     """What a bump would change and say; touches nothing.
 
-    The edit, its scope, the upstream comparison and the proposal's text, for the image named or the one that `scan` finds. It
-    asks the image's registry and, without an account, GitHub (GITHUB_TOKEN raises its limit; GITHUB_API_URL names another).
-    Engines are read from clones without file contents, kept in the cache folder; BUMPBOT_UPSTREAM=github asks GitHub's API instead,
-    as is usual where nothing is kept (BUMPBOT_CACHE=none).
+    Edit, scope, checks and proposal, for the image named or the one that `scan` finds. It asks registry and GitHub (GITHUB_TOKEN
+    raises its limit) and reads engines from clones in the cache; BUMPBOT_UPSTREAM=github, or no cache: from GitHub's API.
 
     Example: bumpbot plan my-recipe --image vllm/vllm-openai:v0.25.1
     """
@@ -133,10 +130,8 @@ def wake(
       BUMPBOT_LOGIN        the account of the token (bumpbot[bot])
       BUMPBOT_LEDGER       the ledger's folder or address, where the layout
                            does not say it; BUMPBOT_LEDGER_TOKEN its token
-      BUMPBOT_UPSTREAM     github (the default here) or clone: how the sources
-                           of engines on GitHub are read
-      BUMPBOT_GIT_URL, BUMPBOT_BASE, GITHUB_API_URL, GITHUB_SERVER_URL
-                           another address, default branch or forge
+      BUMPBOT_UPSTREAM     github (as usual here) or clone, to read engines
+      BUMPBOT_GIT_URL, BUMPBOT_BASE, GITHUB_API_URL, GITHUB_SERVER_URL: elsewhere
 
     Example: bumpbot wake --event schedule
 

@@ -24,7 +24,10 @@ def lacking(holder: Holder, app: Seen[App] | None, repository: Repository) -> tu
         return tuple(f"{name}: {level}" for name, level in NEEDS.items() if app.permissions.get(name) not in (level, "admin"))
     if holder.kind == "classic" and not _writes(holder.scopes, private=repository.private):
         return ("repo",)
-    return ("contents: write",) if repository.may_push is False else ()
+    # Of a job's own token the forge tells what the repository's default is, and not what its workflow gives it: with that token
+    # a bump goes as far as the draft's branch.
+    told = holder.kind not in ("default", "installation")
+    return ("contents: write",) if told and repository.may_push is False else ()
 
 
 def who(facts: Facts) -> Told:

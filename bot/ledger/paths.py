@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from datetime import date
 from urllib.parse import quote
@@ -15,15 +16,19 @@ NEXT = "next"
 SEEN = "seen"
 LAST_SCAN = "scans/last.json"
 ONCE = ("bumps/", "ended/", "memory/", "results/")
+_LONGEST = 200
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
 _ENTRY = re.compile(r"(?:bumps|ended/\d{4})/(?P<bump>[^/]+)/(?P<n>[1-9]\d{0,8})\.json")
 
 
 def _named(folder: str, name: str) -> str:
-    """A file for any name: recipe keys of guests may hold slashes, spaces, other scripts, or start with a dot."""
+    """A file for any name: recipe keys of guests may hold slashes, spaces, other scripts, start with a dot, or be longer than a
+    file's name may be; then a sum of the whole name ends it, behind letters that `quote` never writes side by side."""
     safe = quote(name, safe="")
-    if not name or len(safe) > 200:
-        raise BadInput(f"not a name that can be a file: {name[:60]!r}", "shorten it")
+    if not name:
+        raise BadInput("a name that is a file's is empty", "name it")
+    if len(safe) > _LONGEST:
+        safe = f"{safe[:_LONGEST - 20]}%~{hashlib.sha256(name.encode()).hexdigest()[:16]}"
     return f"{folder}/{'%2E' + safe[1:] if safe[0] == '.' else safe}.json"
 
 

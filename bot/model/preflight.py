@@ -60,7 +60,7 @@ class Load(Struct, frozen=True, kw_only=True):
 
 class Work(Struct, frozen=True, kw_only=True):
     """Somebody's open work: a pull request, a branch, or a claim of this ledger, with the recipes that it changes. `image` is what
-    it brings the recipe to, where it can be told."""
+    it brings the recipe to, where it can be told; `files` are those that hold recipes, whichever of them it changes."""
 
     kind: str  # pull, branch, claim
     name: str  # #123, a branch's name, a bump's id
@@ -70,6 +70,7 @@ class Work(Struct, frozen=True, kw_only=True):
     ours: bool = False
     draft: bool = False
     url: str = ""
+    files: tuple[str, ...] = ()
 
 
 class Merge(Struct, frozen=True, kw_only=True):

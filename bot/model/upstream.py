@@ -74,7 +74,8 @@ class ImportsChecked(Struct, frozen=True, kw_only=True):
     """The imports of one consumer against one provider, as people name both (`dynamo 1.1.0`, `sglang 0.5.19`). `before` is what the
     old provider lacked already, None where it was not looked at; `unread` are files that could not be parsed, and `unread_start`
     those of them on the start path: there nothing is known, and never "nothing missing". `unknown` are
-    names asked for unguarded on the start path that only running the provider would show. `counted` imports were looked at."""
+    names asked for unguarded on the start path that only running the provider would show. `counted` imports were looked at.
+    `asked` are options of the consumer that a variable of the recipe sets, with the variable's name."""
 
     consumer: str
     provider: str
@@ -86,6 +87,7 @@ class ImportsChecked(Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     counted: int = 0
     fits: str | None = None  # the newest version or commit of the consumer that misses nothing, where it was looked for
+    asked: tuple[tuple[str, Used], ...] = ()
     kernel: bool = False  # the consumer is the engine, the provider its own kernel wheel
 
 
@@ -101,6 +103,7 @@ class OptionChanged(Struct, frozen=True, kw_only=True):
     at: str = ""  # file:line in the engine's tree
     commit: Commit | None = None
     said: str = ""  # the guard's own message: somebody else's text
+    test: str = ""  # the line with the guard's condition, likewise
     beside: tuple[Used, ...] = ()  # the other settings that the guard looks at
     works: bool = False  # renamed, and the old name still does it
     certain: bool = True  # a guard: False where a default decided, which something else may change
@@ -128,6 +131,7 @@ class ArchRefused(Struct, frozen=True, kw_only=True):
     hard: bool
     commit: Commit | None = None
     new: bool = True  # the old tree did not have it
+    old_known: bool = True  # a list: the present image's own was read
 
 
 class Change(Struct, frozen=True, kw_only=True):

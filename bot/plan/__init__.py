@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 
@@ -25,6 +26,8 @@ from bot.recipe import edit, matrix, mentions
 from bot.recipe import movable as movables
 from bot.recipe.read import control, family, keys, policy, read
 from bot.recipe.shelf import Shelf
+
+_LONGEST = 80
 
 ELSEWHERE: tuple[movables.Kind, ...] = ("outside",)
 __all__ = ["Sources", "bump_id", "movable", "plan"]
@@ -91,8 +94,11 @@ def _smoke(layout: Layout, family: Sequence[Recipe]) -> tuple[Point, ...]:
 
 
 def bump_id(key: str, digest: str) -> str:
-    """Recipe and digest, in the letters a ledger path and a branch may hold: the same candidate is the same bump."""
+    """Recipe and digest, in the letters a ledger path and a branch may hold: the same candidate is the same bump. A name too
+    long for those, or without such letters, is told by a sum of it."""
     slug = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
+    if not slug or len(slug) > _LONGEST:
+        slug = f"{slug[:_LONGEST].strip('-') or 'recipe'}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
     return f"{slug}-{digest.partition(':')[2][:12]}"
 
 

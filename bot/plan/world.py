@@ -117,10 +117,10 @@ def _declared(asked: _Asked) -> dict[str, tuple[str, ...]] | None:
 def _work(asked: _Asked) -> tuple[Work, ...]:
     if asked.sources.neighbours is None:
         raise _Unknown("not-asked")
-    ours = {recipe.key for recipe in asked.family}
+    ours, files = {recipe.key for recipe in asked.family}, {recipe.file for recipe in asked.family}
     mine = asked.sources.branch
-    return tuple(one for one in asked.sources.neighbours.work()
-                 if ours & set(one.recipes) and not (mine and one.kind == "branch" and one.name == mine))
+    near = (one for one in asked.sources.neighbours.work() if ours & set(one.recipes) or files & set(one.files))
+    return tuple(one for one in near if not (mine and one.kind == "branch" and one.name == mine))
 
 
 def _merge(asked: _Asked) -> Any:

@@ -23,8 +23,10 @@ def _finding(one: ArchRefused) -> PlanFinding:
     listed = one.at == "arch_list"
     by = f" by {one.commit.sha[:12]}" if one.commit else ""
     if listed:
-        what = Text(f"the image is built for {apart(one.said)}, which leaves {hardware} out",
-                    f"该镜像仅为 {apart(one.said)} 构建，不支持 {hardware}")
+        beside, zh_beside = ("", "") if one.old_known else (
+            "; what the present image is built for is unknown", "；当前镜像为哪些架构构建未知")
+        what = Text(f"the image is built for {apart(one.said)}, which leaves {hardware} out{beside}",
+                    f"该镜像仅为 {apart(one.said)} 构建，不支持 {hardware}{zh_beside}")
     elif one.hard:
         what = Text(f"the new engine asserts another architecture than {hardware} has", f"新版引擎断言的架构与 {hardware} 不符")
     else:

@@ -42,16 +42,23 @@ def _finding(rule: Certified, jobs: Sequence[Job]) -> PlanFinding | None:
         return None
     wanted = safe(f"{rule.framework}/{rule.task}" if rule.framework else rule.task)
     runs = listed(f"{job.framework}/{job.task}" if job.framework else job.task for job in jobs) or "-"
+    expect, get = Text(f"expect {wanted}", f"要求 {wanted}"), Text(f"run {runs}", f"运行的是 {runs}")
+    release = Text(f"run {wanted}", f"运行 {wanted}")
+    if fitting and rule.points is not None:
+        places = count(rule.points, "point")
+        expect = Text(f"expect {wanted} on {places}", f"要求在 {rule.points} 个测点上运行 {wanted}")
+        get = Text(f"bring it on {len(fitting)}", f"仅在 {len(fitting)} 个测点上运行")
+        release = Text(f"run {wanted} on {places}", f"在 {rule.points} 个测点上运行 {wanted}")
     many = f"{len(fitting)} of {count(rule.points, 'job')}" if rule.points is not None else count(len(fitting), "job")
     return PlanFinding(
         check="certify", class_="shared-ci-bug", action="stop", who="maintainer", where=rule.at or "preflight.certify",
         evidence=f"{safe(rule.recipe)}: {many} for {wanted}; {count(len(jobs), 'eval job')} in all: {runs}",
-        what=Text(f"the sweep would not be certified: the rules expect {wanted}, and the jobs of {safe(rule.recipe)} run {runs}",
-                  f"扫描将无法通过认证：规则要求 {wanted}，而 {safe(rule.recipe)} 的作业运行的是 {runs}"),
-        next=Text(f"make the jobs run {wanted}, or correct the certifying rules on the default branch, before the sweep's label",
-                  f"请在添加扫描标签之前，让作业运行 {wanted}，或修正默认分支上的认证规则"),
+        what=Text(f"the sweep would not be certified: the rules {expect.en}, and the jobs of {safe(rule.recipe)} {get.en}",
+                  f"扫描将无法通过认证：规则{expect.zh}，而 {safe(rule.recipe)} 的作业{get.zh}"),
+        next=Text(f"make the jobs {release.en}, or correct the certifying rules on the default branch, before the sweep's label",
+                  f"请在添加扫描标签之前，让作业{release.zh}，或修正默认分支上的认证规则"),
         release=Release(of="certify", subject=f"{rule.recipe} {rule.framework}/{rule.task}",
-                        says=Text(f"the jobs of {safe(rule.recipe)} run {wanted}", f"{safe(rule.recipe)} 的作业运行 {wanted}")))
+                        says=Text(f"the jobs of {safe(rule.recipe)} {release.en}", f"{safe(rule.recipe)} 的作业{release.zh}")))
 
 
 def _fits(rule: Certified, job: Job) -> bool:

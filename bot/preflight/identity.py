@@ -42,7 +42,7 @@ def _lacking(told: Identity) -> PlanFinding | None:
         return None
     mine, lacks = _shown(told.login), joined(right(one).en for one in told.lacking)
     return PlanFinding(
-        check="identity", class_="credential", action="stop", who="operator", where=f"token of {_plain(told.login)}",
+        check="identity", class_="credential", action="stop", who="operator", where=_plain(told.login),
         evidence=f"{_plain(told.login)} lacks {lacks}",
         what=Text(f"the token of {mine} may not do all that a bump needs: {lacks}", f"{mine} 的令牌缺少更新所需的权限：{lacks}"),
         next=Text("give the account or App these permissions, and accept them where it is installed; `bumpbot doctor` checks them",

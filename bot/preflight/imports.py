@@ -55,7 +55,7 @@ def _judged(told: ImportsChecked, facts: Facts) -> list[PlanFinding]:
     else:
         stops = [row for row in rest if row.stops]
         asked = [(row, option) for row in rest if row not in stops and not row.guarded
-                 and (option := _option(row, facts.uses.options)) is not None]
+                 and (option := _option(row, (*facts.uses.options, *(used for _, used in told.asked)))) is not None]
         harmful = stops or [row for row, _ in asked]
         made += [_of_start(told, stops)] if stops else [_of_option(told, asked)] if asked else []
     quiet = [row for row in told.missing if row not in harmful and (row.on_start_path or row in rest)]
@@ -86,10 +86,15 @@ def _of_start(told: ImportsChecked, rows: Sequence[MissingImport]) -> PlanFindin
 def _of_option(told: ImportsChecked, rows: Sequence[tuple[MissingImport, str]]) -> PlanFinding:
     """An option of the recipe makes the part import it: without the option it starts."""
     option = rows[0][1]
-    repair = _REPAIRS.get(option)
+    variable = _variable(told, option)
+    repair = None if variable else _REPAIRS.get(option)  # the repair takes keys away, and knows no variable
     lacks, part, engine = _first([row for row, _ in rows]), _shown(told.consumer), _shown(told.provider)
-    name = safe(option)
-    if repair:
+    name = "=".join(map(safe, (variable or option).split("=", 1)))
+    if variable:
+        what = name.partition("=")[0]
+        says = Text(f"take the variable {what} away, or pin a version of {part} that was made for {engine}",
+                    f"去掉环境变量 {what}，或固定一个适配 {engine} 的 {part} 版本")
+    elif repair:
         says = Text(f"the known repair {repair} takes the option away", f"已知修复 {repair} 会去掉该选项")
     else:
         says = Text(f"take the option away, or pin a version of {part} that was made for {engine}",
@@ -114,7 +119,7 @@ def _of_kernel(told: ImportsChecked, rows: Sequence[MissingImport]) -> PlanFindi
     action = "repair-first" if told.fits else "note" if not starts else "ask" if told.before is None else "stop"
     return PlanFinding(
         check="imports", class_=KERNEL, action=action, evidence=_evidence(rows), where=_where(told, rows), next=says,
-        who="maintainer", what=Text(f"{engine} imports {lacks}, which {kernel} does not have",
+        who="upstream" if action == "stop" else "maintainer", what=Text(f"{engine} imports {lacks}, which {kernel} does not have",
                                     f"{engine} 导入 {lacks}，而 {kernel} 未提供"),
         release=Release(of="imports", subject=f"{engine} {lacks}", says=Text(
             f"an image whose kernels have {lacks}", f"镜像中的内核库提供 {lacks}")) if action == "stop" else None)
@@ -146,6 +151,12 @@ def _option(row: MissingImport, options: Sequence[Used]) -> str | None:
         if used.value is not None and same:
             return f"{name}={used.value}"
     return None
+
+
+def _variable(told: ImportsChecked, option: str) -> str:
+    """The variable and its value by which the recipe sets an option; "" where the command line does."""
+    return next((f"{variable}={used.value}" for variable, used in told.asked
+                 if f"{used.name.lstrip('-').replace('-', '_')}={used.value}" == option), "")
 
 
 def _shown(text: str) -> str:

@@ -112,9 +112,14 @@ def _guard(one: OptionChanged) -> PlanFinding:
     certain = one.certain and not any(used.conditional for used in (one.used, *one.beside))
     may, zh_may = ("refuses", "拒绝") if certain else ("may refuse", "可能拒绝")
     what = Text(f"a check of the new engine {may} these settings: {names}", f"新版引擎的检查{zh_may}以下设置：{names}")
-    return _finding(one, "stop" if certain else "note", "feature-missing", what, Text(
-        f"keep an image whose engine takes {names} together, or change one of them",
-        f"请保留支持同时使用 {names} 的镜像，或更改其中一项"), "upstream", f"{names} at {safe(one.at)}", place=one.at)
+    several = len({used.name for used in (one.used, *one.beside)}) > 1
+    says = Text(f"keep an image whose engine takes {names} together, or change one of them",
+                f"请保留支持同时使用 {names} 的镜像，或更改其中一项")
+    if not several:
+        says = Text(f"keep an image whose engine takes this value of {names}, or change it",
+                    f"请保留接受 {names} 该取值的镜像，或更改其值")
+    return _finding(one, "stop" if certain else "note", "feature-missing", what, says, "upstream",
+                    f"{names} at {safe(one.at)}", place=one.at)
 
 
 def _choice(one: OptionChanged) -> PlanFinding:
@@ -135,6 +140,7 @@ def _missing(every: Sequence[OptionChanged]) -> PlanFinding:
 def _finding(one: OptionChanged, action: Act, class_: str | None, what: Text, next_: Text, who: Who, evidence: str = "",
              place: str = "") -> PlanFinding:
     by = _by(one.commit)
+    who = "upstream" if action == "stop" else who  # what ends as incompatible waits for upstream (CONTRACTS 3)
     where = one.used.at.text if not place and one.what != "default" else place or one.at
     return PlanFinding(check="options", class_=class_, action=action, where=_plain(where), who=who, what=what, next=next_,
                        evidence=(evidence or _seen(one)) + by)

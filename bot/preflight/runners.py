@@ -11,7 +11,7 @@ from bot.model.finding import Checked, PlanFinding, Release
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.preflight.fleets import asked
-from bot.preflight.words import apart, joined, listed, unknown
+from bot.preflight.words import apart, count, joined, listed, unknown
 
 State = Literal["alive", "asleep", "retired", "unknown"]
 _FORGE = "actions/runners"
@@ -48,11 +48,11 @@ def _state(facts: Facts, words: Sequence[str]) -> State:
 def _retired(facts: Facts, names: Sequence[str]) -> PlanFinding:
     said = _labels(names)
     keys = listed(recipe.key for recipe in facts.family if {point.runner for point in recipe.points} & set(names))
-    where = _FORGE if facts.runners is not None else "the runners file"
-    of = f" of {len(facts.runners)}" if facts.runners else ""
+    where = _FORGE if facts.runners is not None else "layout.runners"
+    none = f"none of {count(len(facts.runners), 'runner')}" if facts.runners else "no runner"
     return PlanFinding(
         check="runners", class_="runner-retired", action="ask", who="maintainer", where=where,
-        evidence=f"no runner{of} has {said.en}",
+        evidence=f"{none} has {said.en}",
         what=Text(f"no runner has {said.en}, so that a job of {keys or 'this recipe'} would wait for ever",
                   f"没有任何运行器带有{said.zh}，{keys or '该配置'} 的作业将永远等待"),
         next=Text("move the recipe to a label that exists, which makes its whole curve new and is no image bump, or retire it; "

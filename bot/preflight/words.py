@@ -33,6 +33,7 @@ _WHY: dict[str, Text] = {
                     "本机的 git 版本过旧，无法在不检出的情况下试合并（2.38 起支持）"),
     "truncated": Text("there was more than is read", "内容超出读取上限"),
     "no-points": Text("nobody says which points the recipe has", "无法得知该配置有哪些测点"),
+    "no-engine": Text("nobody knows which engine this image runs", "无法得知该镜像运行的是哪个引擎"),
     "no-smoke": Text("the layout runs no smoke", "布局未设冒烟测试"),
     "no-list": Text("nobody lists what is staged there", "没有关于该处已就位内容的清单"),
     "no-digest": Text("the list names the tag that the recipe runs, and the candidate is other bytes under the same tag",

@@ -7,6 +7,7 @@ there is one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from bot.rehearse.registry import Catalogue, ImageData
 from bot.rehearse.upstream import Upstream, upstreams
 
 FILE = sharing.FILE
+_BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+#@=,-]{0,199}")
+_NEVER = re.compile(r"\.\.|//|/\.|\.lock(?:/|$)|[/.]$")
 ABOUT = ("scenario.yaml of a rehearsal. Beside it lie repo/ (the guest repository's files), registry.yaml, baseline.json, "
          "upstream/ and artifacts/<run>/<attempt>/<artifact name>/; `$defs` describes upstream/*.yaml as `upstream`, registry.yaml "
          "as `registry` and baseline.json as `baseline`.")
@@ -87,6 +90,7 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
     )
     _check_places(found, lines)
     _check_registry(found, str(parts["registry.yaml"]))
+    _check_branch(declared.repository.branch, ("repository", "branch"), lines)
     _check_neighbours(found, lines)
     for index, load in enumerate(declared.fleet.loads or ()):
         if load.idle > load.nodes:
@@ -168,6 +172,8 @@ def _check_story(found: Scenario, name: str, told: Variant, lines: Lines) -> Non
         at = (*place, "events", index)
         if not isinstance(event, Repush) and event.by not in people:
             lines.refuse((*at, "by"), f"`{event.by}` is nobody of accounts.people", "add them or name another")
+        if isinstance(event, Push) and event.branch is not None:
+            _check_branch(event.branch, (*at, "branch"), lines)
         if isinstance(event, Push) and event.branch is not None and event.pull is not None:
             lines.refuse((*at, "pull"), "`branch` and `pull` both say where to push", "keep one")
         if isinstance(event, Open):
@@ -203,7 +209,15 @@ def _check_neighbours(found: Scenario, lines: Lines) -> None:
             _check_texts(found, file, texts, (*at, "replace", file), lines)
 
 
+def _check_branch(name: str, at: tuple[str | int, ...], lines: Lines) -> None:
+    """As git has it (git-check-ref-format): what is none is refused here, and not by the forge in the middle of a story."""
+    if not _BRANCH.fullmatch(name) or _NEVER.search(name):
+        lines.refuse(at, f"`{name}` is no name of a branch", "use letters, digits, and . _ - / between them")
+
+
 def _check_change(change: Change, at: tuple[str | int, ...], lines: Lines) -> None:
+    if isinstance(change, Neighbour):
+        _check_branch(change.branch, (*at, "branch"), lines)
     if change.empty and (not isinstance(change, Neighbour) or change.title is not None):
         lines.refuse(at, "it changes nothing, and no pull request can be opened for it", "say what it writes, appends or replaces")
 

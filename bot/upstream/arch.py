@@ -48,8 +48,9 @@ def vendor(hardware: str) -> str:
 def covers(listed: str, hardware: str) -> bool | None:
     """Whether a list (`9.0 10.0f+PTX`, `gfx942;gfx950`) has code that the GPU runs; None where list or GPU is not understood.
 
-    Code of a capability runs on later minors of the same major; `a` on that one alone; `f` on the family; PTX on all later ones
-    (CUDA programming guide, binary compatibility).
+    Code of a capability runs on later minors of the same major; `a` on that one alone, as PTX too; `f` on the family, as PTX too;
+    PTX of neither on all later ones (CUDA programming guide, binary compatibility and family-specific features). `gfx9-4-generic`
+    stands for several GPUs: nobody knows here for which.
     """
     wanted = capability(hardware)
     words = [word for word in re.split(r"[\s;,]+", listed.strip()) if word]
@@ -57,7 +58,9 @@ def covers(listed: str, hardware: str) -> bool | None:
         return None
     if isinstance(wanted, str):
         names = [word.lower().partition(":")[0] for word in words]
-        return wanted in names if all(name.startswith("gfx") for name in names) else None
+        if wanted in names:
+            return True
+        return False if all(name.startswith("gfx") and "generic" not in name for name in names) else None
     entries = [_ENTRY.fullmatch(word) for word in words]
     if not all(entries):
         return None
@@ -66,9 +69,10 @@ def covers(listed: str, hardware: str) -> bool | None:
 
 def _runs(entry: re.Match[str], wanted: tuple[int, int]) -> bool:
     here = (int(entry["major"]), int(entry["minor"]))
-    if entry["ptx"] and wanted >= here:
+    kind = (entry["kind"] or "").lower()
+    if entry["ptx"] and not kind and wanted >= here:
         return True
-    if (entry["kind"] or "").lower() == "a":
+    if kind == "a":
         return wanted == here
     return here[0] == wanted[0] and here[1] <= wanted[1]
 
@@ -89,8 +93,18 @@ def refused(uses: Uses, hardware: str, new: Mapping[str, str] | None, old: Mappi
 def _listed(hardware: str, new: Mapping[str, str], old: Mapping[str, str]) -> Iterator[ArchRefused]:
     listed = new.get("arch_list", "")
     if covers(listed, hardware) is False:
-        ran = covers(old.get("arch_list", ""), hardware) is False
-        yield ArchRefused(hardware=hardware, at="arch_list", said=listed[:200], hard=not ran, new=not ran)
+        before = covers(old.get("arch_list", ""), hardware)
+        hard = before is True or (before is None and not _related(listed, hardware))
+        yield ArchRefused(hardware=hardware, at="arch_list", said=listed[:200], hard=hard, new=before is not False,
+                          old_known=before is not None)
+
+
+def _related(listed: str, hardware: str) -> bool:
+    """Whether a list has code of the GPU's own major capability, though none that it runs. The present image may have had just
+    that and run, where nobody knows its list: a package can bring more than the list says."""
+    wanted = capability(hardware)
+    entries = [_ENTRY.fullmatch(word) for word in re.split(r"[\s;,]+", listed.strip()) if word]
+    return isinstance(wanted, tuple) and any(entry and int(entry["major"]) == wanted[0] for entry in entries)
 
 
 def _asserted(uses: Uses, hardware: str, engine: Engine, tree: Tree, survey: Survey) -> Iterator[ArchRefused]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from bot.upstream.imports import declared
 from bot.upstream.imports import reading as imports
 from bot.upstream.options import survey as options
 
@@ -22,6 +23,7 @@ class Survey(Struct, frozen=True):
 
 SURVEYS: dict[str, Survey] = {
     "imports": Survey(imports.VERSION, imports.survey),
+    declared.NAME: Survey(declared.VERSION, declared.survey),
     "options": Survey(options.VERSION, options.options),
     "names": Survey(options.VERSION, options.names),
 }

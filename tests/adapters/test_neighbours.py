@@ -75,7 +75,7 @@ class TestAPullRequest:
             (found,) = here.adapter.work()
         assert (found.kind, found.name, found.by, found.recipes) == ("pull", f"#{number}", "maintainer", ("kimi-fp4-h200",))
         assert (found.image, found.ours, found.draft) == ("vllm/vllm-openai:v0.29.0", False, False)
-        assert found.url.endswith(f"/pull/{number}")
+        assert found.url.endswith(f"/pull/{number}") and found.files == ("configs/nvidia-master.yaml",)
 
     def test_that_is_older_than_the_default_branch_touches_only_what_it_changes(self, tmp_path: Path) -> None:
         with around(tmp_path) as here:
@@ -111,13 +111,14 @@ class TestAPullRequest:
 
 
 class TestABranchWithoutAPullRequest:
-    def test_is_told_where_it_carries_a_recipes_name_and_changes_it(self, tmp_path: Path) -> None:
+    def test_is_told_where_it_changes_a_recipe_those_first_that_carry_its_name(self, tmp_path: Path) -> None:
         with around(tmp_path) as here:
             changed = {"configs/nvidia-master.yaml": master(b"openai:v0.28.0", b"openai:v0.30.0")}
             here.world.human.push("claude/update-kimi-fp4-h200-image", changed, "x")
             here.world.human.push("claude/kimi-fp4-h200-docs", {"README.md": b"x"}, "x")
             here.world.human.push("feature", changed, "x")
-            (found,) = here.adapter.work()
+            found, other = here.adapter.work()
+        assert (other.kind, other.name, other.recipes) == ("branch", "feature", ("kimi-fp4-h200",))
         assert (found.kind, found.name, found.recipes) == ("branch", "claude/update-kimi-fp4-h200-image", ("kimi-fp4-h200",))
         assert found.image == "vllm/vllm-openai:v0.30.0"
 

@@ -91,6 +91,18 @@ class TestTheLightWayAlone:
                 ask()
         assert light.merged(77, "main") is None
 
+    @pytest.mark.parametrize("name", ["deadbeef1", "ab" * 20])
+    def test_takes_no_branch_or_tag_for_an_id_as_github_does(self, upstream, github, story, name) -> None:
+        place = upstream.folder / "refs/heads" / name
+        place.write_text(f"{story.after}\n")
+        github.answers[f"/commits/{name}"] = httpx.Response(200, json=github._json(story.after))
+        github.answers[f"/compare/{story.first}...{name}"] = github._compare(story.first, story.after, slice(0, 100))
+        light, commits = GitHubHistory(github.commits(), "o/engine"), github.commits()
+        for ask in (lambda: light.full(name), lambda: commits.compare("o/engine", story.first, name),
+                    lambda: commits.contains("o/engine", story.first, name)):
+            with pytest.raises(Missing, match="only a branch or tag"):
+                ask()
+
     def test_says_missing_where_github_lists_fewer_commits_than_there_are(self, upstream, github, story) -> None:
         for number in range(120):
             upstream.commit(f"n {number}")

@@ -39,10 +39,15 @@ def test_a_baseline_that_is_whole_or_absent_has_none():
 
 def test_only_another_configuration_of_the_same_image_is_a_gap():
     (found,) = findings(None, "other-configuration")
-    assert (found.class_, found.action) == ("baseline-gap", "ask")
+    assert (found.class_, found.action) == ("baseline-gap", "ask") and "dropped" not in found.next.en  # no point was
 
 
 @pytest.mark.parametrize(("why", "who"), [("folder-empty:basslines", "maintainer"), ("result-unreadable:results/r/6.json", "operator")])
 def test_a_source_that_is_broken_is_told_where_it_is_why_there_is_none(why, who):
     (found,) = findings(None, why)
     assert (found.action, found.evidence, found.who) == ("ask", why, who)
+
+
+def test_a_configuration_is_told_as_it_is_called():
+    (found,) = told("configuration-gone:2P(TP8) x 1D(TP8/EP8) 1k1k")
+    assert found.what.en.endswith(": 2P(TP8) x 1D(TP8/EP8) 1k1k") and found.what.zh.endswith("：2P(TP8) x 1D(TP8/EP8) 1k1k")

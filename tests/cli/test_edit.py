@@ -189,7 +189,8 @@ class TestMatrix:
         assert [(point["kind"], point["concurrency"], point["stage"]) for point in points] == [
             ("throughput", 1, None), ("throughput", 16, None), ("eval", 16, None)]
         assert all(set(self.KEYS) <= set(point) for point in points)
-        assert points[0]["eval"] is None and points[2]["eval"] == {"task": "gsm8k", "threshold": 0.9, "limit": None, "shuffled": False}
+        assert points[0]["eval"] is None and points[2]["eval"] == {"task": "gsm8k", "threshold": 0.9, "limit": None, "shuffled": False,
+                                                                     "framework": ""}
 
     def test_of_a_smoke_comes_in_stages(self, repo: Path) -> None:
         points = bumpbot("--repo", repo, "matrix", "toy", "--smoke", "--format", "json").json

@@ -13,7 +13,7 @@ from tests.cli.shell import bumpbot, on_terminal
 
 SNAPSHOT = Path(__file__).parents[3] / "shared/inferencex/snapshot"
 KEYS = ["recipe", "file", "image", "registry", "repository", "tag", "digest", "scheme", "fields", "candidate", "disposition",
-        "reasons", "unknown", "lost"]
+        "reasons", "unknown", "lost", "hints"]
 
 
 class TestAGuest:

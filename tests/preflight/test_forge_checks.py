@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.preflight import Identity, Merge, Work
 from bot.preflight import identity, mergeable, overlap
@@ -74,11 +75,18 @@ class TestOtherPeoplesWork:
         assert found.evidence == f"#77 by ada: {KEY} -> vllm/vllm-openai:v0.28.0"
 
     @pytest.mark.parametrize(("changed", "action"), [
-        ({"image": None}, "note"), ({"kind": "branch", "name": "claude/x"}, "note"), ({"kind": "claim", "name": "b"}, "ask"),
+        ({"image": None}, "ask"), ({"kind": "branch", "name": "claude/x"}, "note"), ({"kind": "claim", "name": "b"}, "ask"),
         ({"kind": "claim", "name": "b", "ours": True}, "stop"), ({"draft": True}, "ask"),
     ])
     def test_weighs_as_much_as_it_stands_in_the_way(self, changed: dict[str, Any], action: str) -> None:
         assert only(overlap.check(facts(work=(work(**changed),)))).action == action
+
+    def test_on_other_recipes_of_the_same_file_is_one_note(self) -> None:
+        told = facts()
+        every = tuple(work(name=f"#{number}", recipes=("other",), files=(told.family[0].file, "x.yaml")) for number in (3, 4))
+        found = only(overlap.check(replace(told, work=(*every, work(recipes=("other",), files=("x.yaml",))))))
+        assert (found.action, found.evidence) == ("note", f"{told.family[0].file}: #3, #4")
+        assert found.what is not None and "2 open pull requests" in found.what.en
 
     def test_is_not_our_own_pull_request(self) -> None:
         assert overlap.check(facts(work=(work(ours=True),))).findings == ()

@@ -51,7 +51,8 @@ class TestAMovedModule:
 
     @pytest.mark.parametrize("flag", [{"guarded": True}, {"lazy": True, "on_start_path": False}, {"on_start_path": False}])
     def test_that_keeps_nothing_from_starting_is_a_note(self, flag: dict[str, bool]) -> None:
-        assert only(judged(part(row(**flag)))).action == "note"
+        found = only(judged(part(row(**flag))))
+        assert found.action == "note" and found.what is not None and "imports 1 thing that" in found.what.en
 
     def test_that_only_a_type_checker_reads_is_not_even_that(self) -> None:
         assert judged(part(row(typing=True, on_start_path=False))).findings == ()
@@ -78,6 +79,11 @@ class TestAnImportUnderAnOption:
         found = only(judged(part(row(**self.LAZY)), options=(self.OPTION,)))
         assert (found.action, found.repair, found.who) == ("repair-first", "native-chat-processor", "bot")
 
+    def test_that_a_variable_sets_waits_for_a_person_who_takes_the_variable_away(self) -> None:
+        found = only(judged(part(row(**self.LAZY), asked=(("DYN_CHAT_PROCESSOR", self.OPTION),))))
+        assert (found.action, found.repair, found.who) == ("repair-first", None, "maintainer")
+        assert found.what is not None and "DYN_CHAT_PROCESSOR=vllm" in found.what.en and "DYN_CHAT_PROCESSOR" in found.next.zh
+
     def test_that_has_no_known_repair_waits_for_a_person(self) -> None:
         other = Used(kind="option", name="--fancy-mode", value="on", at=AT)
         found = only(judged(part(row(lazy=True, on_start_path=False, needs=("args.fancy_mode=on",))), options=(other,)))
@@ -95,7 +101,7 @@ class TestAnImportUnderAnOption:
 class TestAKernelThatIsNotThere:
     def test_stops_where_the_start_needs_it_and_no_image_fits(self) -> None:
         found = only(judged(part(row("kernel", "op"), kernel=True)))
-        assert (found.action, found.class_) == ("stop", "engine-regression")
+        assert (found.action, found.class_, found.who) == ("stop", "engine-regression", "upstream")
 
     def test_names_the_image_that_fits(self) -> None:
         found = only(judged(part(row("kernel", "op", on_start_path=False), kernel=True, fits="nightly-20260914")))

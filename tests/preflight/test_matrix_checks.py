@@ -66,6 +66,13 @@ class TestCertifyingRules:
         assert (found.action, found.class_, found.where) == ("stop", "shared-ci-bug", "utils/evals/manifest.yaml")
         assert found.evidence == f"{KEY}: 0 of 8 jobs for minimax-vendor/minimax_m3_smoke; 8 eval jobs in all: lm-eval/gsm8k"
 
+    def test_that_expect_it_at_more_points_say_so(self) -> None:
+        """It runs, and not often enough: "make the jobs run it" would be no help."""
+        found = only(certify.check(facts(certified=(RULE,), jobs=evals("minimax_m3_smoke", "minimax-vendor", 7))))
+        assert found.what and "on 8 points" in found.what.en and "on 7" in found.what.en and "8 个测点" in found.what.zh
+        assert found.next.en.startswith("make the jobs run minimax-vendor/minimax_m3_smoke on 8 points")
+        assert found.release and found.release.says.en.endswith("on 8 points")
+
     @pytest.mark.parametrize(("jobs", "stops"), [
         (evals("minimax_m3_smoke", "lm-eval"), True), (evals("minimax_m3_smoke", "minimax-vendor", 7), True),
         (evals("minimax_m3_smoke", "minimax-vendor", 9), False),

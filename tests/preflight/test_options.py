@@ -44,6 +44,10 @@ class TestWhatIsDone:
         (found,) = judged(change).findings
         assert (found.action, found.class_) == (action, class_)
 
+    @pytest.mark.parametrize("change", [one("removed"), one("choice", old="x"), one("guard")])
+    def test_waits_for_upstream_where_it_stops(self, change):
+        assert judged(change).findings[0].who == "upstream"
+
     def test_is_nothing_where_nobody_can_tell(self):
         checked = judged(one("unread"), unread=("x.sh: never ends",))
         assert checked.findings == ()
@@ -60,8 +64,20 @@ class TestWhatIsDone:
         assert "abababababab (#39700)" in shown
         assert not [word for word in ("@", "<b>", "breaks", "`") if word in shown]
 
+    def test_of_one_setting_asks_for_no_two_together(self):
+        alone, both = (judged(one("guard", beside=beside)).findings[0] for beside in ((), (used("--tp"),)))
+        assert "together" not in alone.next.en and "together" in both.next.en
+
     def test_is_said_once_however_many_processes_pass_it(self):
         assert len(judged(*[one("default", used=used("--mem-x"), old="1", new="2", at="a.py:1")] * 5).findings) == 1
+
+
+class TestWhatWasLookedAt:
+    @pytest.mark.parametrize(("checks", "decided", "said"), [
+        (0, 0, ""), (5, 5, "; 5 of 5 checks of its configuration decided"), (5, 2, "; 2 of 5 checks of its configuration decided, the rest unknown")])
+    def test_counts_the_checks_that_the_settings_decide(self, checks, decided, said):
+        told = OptionsChecked(engine="sglang", parsers=("a.py",), counted=9, checks=checks, decided=decided)
+        assert options.check(replace(facts(), options=told)).about.en == f"9 options and variables in 1 file of sglang{said}"
 
 
 class TestAnArchitecture:
@@ -70,6 +86,12 @@ class TestAnArchitecture:
         refused = ArchRefused(hardware="b200", at="arch_list", said="9.0", hard=hard)
         (found,) = arch.check(replace(facts(), arch=(refused,))).findings
         assert (found.action, found.class_, found.check) == (action, "arch-unsupported", "arch")
+
+    @pytest.mark.parametrize("known", [True, False])
+    def test_says_where_the_present_images_list_is_unknown(self, known):
+        refused = ArchRefused(hardware="b200", at="arch_list", said="8.0 9.0+PTX", hard=True, old_known=known)
+        (found,) = arch.check(replace(facts(), arch=(refused,))).findings
+        assert "8.0, 9.0+PTX" in found.what.en and ("unknown" in found.what.en, "未知" in found.what.zh) == (not known, not known)
 
     def test_with_code_for_the_gpu_says_nothing(self):
         checked = arch.check(replace(facts(), arch=()))

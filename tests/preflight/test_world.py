@@ -158,6 +158,8 @@ class TestCapacity:
 class TestTheRest:
     def test_work_is_that_on_the_family(self) -> None:
         mine, other = Work(kind="pull", name="#1", by="a", recipes=(KEY, "x")), Work(kind="pull", name="#2", by="a", recipes=("x",))
+        beside = Work(kind="pull", name="#3", by="a", recipes=("x",), files=(facts().family[0].file,))
+        assert gathered(Forge(work=(beside, other)))[0]["work"] == (beside,)
         own = Work(kind="branch", name="bumpbot/x", by="", recipes=(KEY,))
         assert gathered(Forge(work=(mine, other, own)), branch="bumpbot/x")[0]["work"] == (mine,)
 

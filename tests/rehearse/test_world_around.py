@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from bot.adapters.github.settings import GitHubSettings
+from bot.doctor.runners import unseen
 from bot.errors import BadInput, Refusal
 from bot.rehearse import scenario
 from bot.rehearse.world import World
@@ -58,6 +60,8 @@ class TestOtherPeoplesWork:
     @pytest.mark.parametrize(("old", "new", "key", "words"), [
         ("by: bob,", "by: eve,", "neighbours.0.by", "`eve` is nobody"),
         ("branch: ada/notes", "branch: bob/toy", "neighbours.1.branch", "is taken"),
+        ("branch: ada/notes", "branch: ada..notes", "neighbours.1.branch", "no name of a branch"),
+        ("branch: bob/toy", "branch: -bob", "neighbours.0.branch", "no name of a branch"),
         ("branch: bob/toy", "branch: main", "neighbours.0.branch", "is taken"),
         ('"name: toy":', '"name: boy":', "neighbours.0.replace.recipes/toy.yaml", "0 times"),
         ("{recipes/toy.yaml: {", "{recipes/boy.yaml: {", "neighbours.0.replace.recipes/boy.yaml", "no file recipes/boy.yaml"),
@@ -94,6 +98,13 @@ class TestWhatTheBotMay:
                     runners: list[Mapping[str, Any]] = get(world, "/actions/runners").json()["runners"]
                     seen.append([(one["name"], one["busy"]) for one in runners])
             assert seen[0] == [("gpu-0", True)] and seen[1] == [("gpu-0", True), ("gpu-1", False)]
+
+    def test_runners_that_are_told_are_all_there_are(self, tmp_path: Path) -> None:
+        """With the organisation's groups hidden, a label that nobody has any more could only be unknown."""
+        told = around("fleet:\n  runners:\n    - {name: gpu-0, labels: [self-hosted, gpu]}\n")
+        with living(tmp_path, told) as world:
+            settings = GitHubSettings(world.github_url, world.repository, world.tokens["bot"], world.clock)
+            assert unseen(settings.runners(), settings.runner_groups()) is None
 
     def test_runners_that_nobody_told_of_are_not_the_bots_to_see(self, tmp_path: Path) -> None:
         with living(tmp_path) as world:

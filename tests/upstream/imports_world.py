@@ -9,7 +9,7 @@ from typing import Any
 from bot.model.upstream import ImportsChecked, MissingImport
 from bot.upstream import imports
 from bot.upstream.engines import Engine
-from bot.upstream.imports.reading import survey
+from bot.upstream.surveys import SURVEYS
 
 ENGINE = Engine(repositories=(), module="engine", package="engine", called=("eng",))
 PART = {"part/engine/__init__.py": "", "part/engine/__main__.py": "from part.engine.main import main\n"}
@@ -30,11 +30,11 @@ class Files:
 
 def surveyed(name: str, tree: Files, paths: Sequence[str]) -> Mapping[str, Any]:
     """The survey without a child process; what cannot be parsed is unknown."""
-    assert name == "imports"
+    read = SURVEYS[name].read
     told: dict[str, Any] = {}
     for path in paths:
         try:
-            told[path] = survey(tree.read(path) or b"", path)
+            told[path] = read(tree.read(path) or b"", path)
         except (SyntaxError, ValueError, RecursionError):
             told[path] = None
     return told

@@ -17,7 +17,9 @@ class TestAListOfArchitectures:
         ("10.0f", "gb300", True), ("10.0f", "rtx6000pro", False), ("9.0+PTX", "b200", True), ("10.0+PTX", "h100", False),
         ("9.0;10.0", "gb200", True), ("sm_90", "h100", True), ("8.9", "h100", False),
         ("gfx942;gfx950", "mi355x", True), ("gfx942", "mi355x", False), ("gfx942:sramecc+:xnack-", "mi300x", True),
-        ("", "h100", None), ("Hopper", "h100", None), ("9.0", "tpu", None), ("gfx942", "h100", None), ("9.0", "mi300x", None)])
+        ("", "h100", None), ("Hopper", "h100", None), ("9.0", "tpu", None), ("gfx942", "h100", None), ("9.0", "mi300x", None),
+        ("9.0a+PTX", "b200", False), ("9.0a+PTX", "h100", True), ("10.0f+PTX", "rtx6000pro", False), ("10.0f+PTX", "b300", True),
+        ("gfx9-4-generic", "mi355x", None), ("gfx9-4-generic;gfx950", "mi355x", True)])
     def test_covers_a_gpu_or_not_or_nobody_knows(self, listed, hardware, said):
         assert covers(listed, hardware) is said
 
@@ -28,6 +30,13 @@ class TestAListOfArchitectures:
     def test_that_left_it_out_before_ran_all_the_same(self):
         (found,) = refused(Uses(engine=None), "b200", {"arch_list": "9.0"}, {"arch_list": "8.0 9.0"})
         assert (found.hard, found.new) == (False, False)
+
+    @pytest.mark.parametrize(("listed", "hardware", "hard"), [
+        ("8.0 9.0", "b200", True), ("8.0 9.0a+PTX", "b200", True), ("9.0 10.3", "b200", False), ("10.0a", "b300", False),
+        ("gfx942", "mi355x", True), ("9.0 10.3", "rtx6000pro", True)])
+    def test_beside_one_that_nobody_knows_is_certain_only_without_any_code_of_that_family(self, listed, hardware, hard):
+        (found,) = refused(Uses(engine=None), hardware, {"arch_list": listed}, {})
+        assert (found.hard, found.old_known) == (hard, False)
 
     def test_that_nobody_states_refuses_nothing(self):
         assert refused(Uses(engine=None), "b200", {}, {}) == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from bot.model.uses import Pin, Used, Uses, Written
 from bot.upstream.engines import Engine
@@ -23,7 +24,8 @@ NEW = {"python/engine/__init__.py": "", "python/engine/always.py": ""}
 
 def asked(consumer: Mapping[str, str], *options: Used, old: Mapping[str, str] | None = OLD):
     return coupled(PIN, Files({**PART, **consumer}), ENGINE, Files(NEW), Files(old) if old is not None else None, surveyed,
-                   known=KNOWN, called="engine 2.0", uses=Uses(engine="engine", options=options))
+                   known=KNOWN, called="engine 2.0", uses=Uses(engine="engine", options=tuple(one for one in options if one.kind == "option"),
+                             environment=tuple(one for one in options if one.kind == "environment")))
 
 
 class TestAPinnedPart:
@@ -43,6 +45,24 @@ class TestAPinnedPart:
         option = Used(kind="option", name="--dyn-chat-processor", value="engine", at=AT, program="part.frontend")
         assert [(row.stops, row.needs) for row in asked(files).missing] == [(False, ())]
         assert [(row.stops, row.needs) for row in asked(files, option).missing] == [(False, ("dyn_chat_processor=engine",))]
+
+    @pytest.mark.parametrize("declares", [
+        'add_argument(group, flag_name="--dyn-chat-processor", env_var="DYN_CHAT", default="x")',
+        'parser.add_argument("--dyn-chat-processor", default=os.environ.get("DYN_CHAT", "x"))',
+        'parser.add_argument("--dyn-chat-processor", default=os.environ["DYN_CHAT"])',
+        '@click.option("--dyn-chat-processor", "processor", envvar=["DYN_CHAT"])\ndef main(processor): ...'])
+    def test_is_made_to_run_more_by_a_variable_that_its_parser_declares(self, declares) -> None:
+        files = {"part/engine/main.py": "", "part/frontend/__init__.py": "", "part/frontend/args.py": declares + "\n",
+                 "part/frontend/engine_processor.py": "import engine.old\n"}
+        option = Used(kind="option", name="--dyn-chat-processor", value="engine", at=AT, program="part.frontend")
+        variable = Used(kind="environment", name="DYN_CHAT", value="engine", at=AT)
+        told = asked(files, variable)
+        assert [row.needs for row in told.missing] == [("dyn_chat_processor=engine",)]
+        assert [(name, used.name, used.value) for name, used in told.asked] == [("DYN_CHAT", "--dyn-chat-processor", "engine")]
+        said = replace(option, value="own")
+        for others in ((replace(variable, name="DYN_OTHER"),), (replace(variable, value="own"),), (variable, said)):
+            told = asked(files, *others)
+            assert ([row.needs for row in told.missing], told.asked) == ([()], ())
 
 
 class TestTheKernels:

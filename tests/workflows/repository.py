@@ -48,9 +48,10 @@ class Repository:
 
     @property
     def writes(self) -> list[tuple[str, str]]:
-        """(method, path below the repository) of every request that changed something."""
+        """(method, path below the repository) of every request that changed something; a query of GraphQL is posted, and reads."""
         base = f"/repos/{self.world.repository}/"
-        return [(one.method, one.path.removeprefix(base)) for one in self.asked if one.method != "GET" and one.status < 400]
+        return [(one.method, one.path.removeprefix(base)) for one in self.asked if one.method != "GET" and one.status < 400
+                and not (one.path == "/graphql" and "mutation" not in str(one.sent))]
 
     @property
     def reads(self) -> list[str]:

@@ -12,7 +12,7 @@ from bot.model.upstream import ImportsChecked, MissingImport
 from bot.model.uses import Pin, Used, Uses, Written
 from bot.ports import Tree
 from bot.upstream.engines import Engine
-from bot.upstream.imports import pins
+from bot.upstream.imports import declared, pins
 from bot.upstream.imports.asked import KERNELS_RUN_ON, checked, names_of
 from bot.upstream.imports.check import consumer_of
 from bot.upstream.imports.surveyed import Survey
@@ -26,8 +26,8 @@ def coupled(pin: Pin, consumer: Tree, engine: Engine, new: Tree, old: Tree | Non
             called: str, uses: Uses, folder: str = "", vendor: str | None = None) -> ImportsChecked:
     """What a pinned part imports of the engine and does not find in its new tree; `before` is what the old one lacked. `called`
     names the new engine for people, `folder` is where a checkout of the part keeps its modules, `vendor` what the GPUs are (cuda,
-    rocm). An option of the recipe can make other modules of the part run (`--dyn-chat-processor vllm`): what only these miss
-    carries the option among its `needs`."""
+    rocm). An option of the recipe can make other modules of the part run (`--dyn-chat-processor vllm`), also one that a variable
+    sets (`DYN_CHAT_PROCESSOR=vllm`): what only these miss carries the option among its `needs`."""
     place = (pin.module, folder or next((one.folder for one in known.values() if one.module == pin.module), ""))
 
     def ask(tree: Tree, extra: Sequence[str] = ()) -> ImportsChecked:
@@ -35,11 +35,12 @@ def coupled(pin: Pin, consumer: Tree, engine: Engine, new: Tree, old: Tree | Non
                        platform=vendor or None, at=place)
 
     told = ask(new)
-    for option, modules in _asked(pin, consumer, engine, uses, place).items():
+    options, variables = _options(pin, consumer, engine, uses, place, survey)
+    for option, modules in _asked([*options, *(used for _, used in variables)], consumer, engine, place).items():
         further = ask(new, modules)
         told = replace(told, missing=_with(told.missing, further.missing, option),
                        unread_start=tuple(sorted({*told.unread_start, *further.unread_start})))
-    return replace(told, before=_before(lambda: ask(old).missing) if old is not None else None)
+    return replace(told, asked=tuple(variables), before=_before(lambda: ask(old).missing) if old is not None else None)
 
 
 def kernels(engine: Engine, new: Tree, old: Tree | None, survey: Survey, wheel: Callable[[str, str], Tree | None], *,
@@ -118,14 +119,25 @@ def _kernel(engine: Engine, kernel: Engine, tree: Tree, survey: Survey, wheel: C
         return None
 
 
-def _asked(pin: Pin, consumer: Tree, engine: Engine, uses: Uses, place: tuple[str, str]) -> dict[str, list[str]]:
+def _options(pin: Pin, consumer: Tree, engine: Engine, uses: Uses, place: tuple[str, str],
+             survey: Survey) -> tuple[list[Used], list[tuple[str, Used]]]:
+    """The recipe's options whose value is the engine, for all that is known the part's own, and those that a variable sets."""
+    called = names_of(engine)
+    mine, variables = ([used for used in every if used.value in called and used.program.partition(".")[0] in ("", pin.module)]
+                       for every in (uses.options, uses.environment))
+    if not variables:
+        return mine, []
+    said = [used for used in uses.options if used.program.partition(".")[0] in ("", pin.module)]
+    paths = [path for _, path in consumer_of(consumer, called, but=[engine.module], at=place).sources()]
+    return mine, declared.meant(variables, said, consumer, paths, survey)
+
+
+def _asked(options: Sequence[Used], consumer: Tree, engine: Engine, place: tuple[str, str]) -> dict[str, list[str]]:
     """By option and value: the modules of the part that it makes run, by their names: `--dyn-chat-processor vllm` runs
     `dynamo.frontend.vllm_processor`."""
-    called = names_of(engine)
-    options = [used for used in uses.options if used.value in called and used.program.partition(".")[0] in ("", pin.module)]
     if not options:
         return {}
-    modules = [name for name, _ in consumer_of(consumer, called, but=[engine.module], at=place).sources()]
+    modules = [name for name, _ in consumer_of(consumer, names_of(engine), but=[engine.module], at=place).sources()]
     made = {}
     for used in options:
         kind = used.name.rpartition("-")[2]  # processor

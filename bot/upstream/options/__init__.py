@@ -62,7 +62,8 @@ def _guards(mine: Sequence[Used], old: Surveyed | None, walks: Sequence[reach.Wa
         for one in walk.ended:
             if one.key not in before and one.at not in seen:
                 seen.add(one.at)
-                yield OptionChanged(used=one.used[0], what="guard", at=one.at, said=one.said, beside=one.used[1:], certain=one.sure)
+                yield OptionChanged(used=one.used[0], what="guard", at=one.at, said=one.said, test=one.test, beside=one.used[1:],
+                                    certain=one.sure)
 
 
 def _environment(variables: Sequence[Used], old: Surveyed | None, new: Surveyed) -> Iterator[OptionChanged]:
@@ -85,6 +86,9 @@ def _environment(variables: Sequence[Used], old: Surveyed | None, new: Surveyed)
 def _commit(one: OptionChanged, engine: Engine, touched: Touched) -> Commit | None:
     """Who did it: the newest commit that changed how often the name stands in the file where it was, or is."""
     path = one.at.rpartition(":")[0]
-    text = one.said[:60] if one.what == "guard" and one.said else one.old if one.what in ("removed", "renamed") else one.new
+    text = one.old if one.what in ("removed", "renamed") else one.new
     text = one.used.name.rpartition(".")[2] if one.what == "default" else text
-    return touched(f"{engine.folder}/{path}" if engine.folder else path, text) if path and text else None
+    # A check can come under its old message with another condition, or under its old condition with another limit in the message.
+    texts = (one.test, one.said[:60]) if one.what == "guard" else (text,)
+    file = f"{engine.folder}/{path}" if engine.folder else path
+    return next((found for text in texts if path and text and (found := touched(file, text))), None)

@@ -4,7 +4,7 @@ changed a setting before. Read from one file; whether a check is reached is judg
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bot.upstream.options import literals
@@ -17,12 +17,17 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _APART = (ast.stmt, ast.Lambda, ast.comprehension)
 MAX_FOUND = 4000
 MAX_GIVEN = 400
+MAX_TEXT = 200
 Way = tuple[tuple[Any, bool], ...]
 
 
-def read(tree: ast.Module) -> list[dict[str, Any]]:
-    """Every function with what it checks, sets and calls."""
-    return [made for cls, node in _functions(tree) if (made := _Function(cls, node).run())]
+def read(tree: ast.Module, lines: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every function with what it checks, sets and calls. With the file's lines each check has its condition as it is written."""
+    made = [found for cls, node in _functions(tree) if (found := _Function(cls, node).run())]
+    for guard in (guard for function in made for guard in function["guards"]):
+        at = guard.pop("test")
+        guard["test"] = lines[at - 1].strip()[:MAX_TEXT] if at <= len(lines) else ""
+    return made
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -42,6 +47,7 @@ class _Function:
         self.local: dict[str, Encoded] = {}
         self.places: dict[str, Way] = {}
         self.guards: list[dict[str, Any]] = []
+        self.tests: list[int] = []
         self.sets: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
         self.parses = any(isinstance(one, ast.Attribute) and one.attr in PARSES for one in ast.walk(node))
@@ -82,10 +88,14 @@ class _Function:
     def _if(self, one: ast.If, way: Way) -> tuple[Way, bool]:
         test = self._encode(one.test, way)
         self._calls(one.test, way)
+        self.tests.append(one.lineno)
         first = self._body(one.body, (*way, (test, True)))
         second = self._body(one.orelse, (*way, (test, False))) if one.orelse else False
+        self.tests.pop()
         if first and second:
             return way, True
+        if first and _raises(one.body):
+            return way, False  # where that one raised, the start has ended as well: what follows need not know whether it did
         return ((*way, (test, False)) if first else (*way, (test, True)) if second else way), False
 
     def _ends(self, one: ast.Raise | ast.Assert, way: Way) -> None:
@@ -98,7 +108,8 @@ class _Function:
             self._guard(one.lineno, way, literals.text(call.args[0]) if call and call.args else "", name)
 
     def _guard(self, line: int, way: Way, said: str, kind: str) -> None:
-        self.guards.append({"line": line, "way": [list(step) for step in way], "said": said, "kind": kind})
+        tested = self.tests[-1] if self.tests and kind != "AssertionError" else line
+        self.guards.append({"line": line, "way": [list(step) for step in way], "said": said, "kind": kind, "test": tested})
 
     def _other(self, one: ast.stmt, way: Way) -> None:
         maybe: Way = (*way, (UNKNOWN, True))
@@ -174,6 +185,11 @@ class _Function:
         known = {name: value for name, value in self.local.items() if way[:len(self.places[name])] == self.places[name]}
         hidden = {name: UNKNOWN for name in self.many | (self.once - set(known))}
         return encode(node, {**hidden, **known})
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    """Whether statements that always end a function only ever do so by an exception."""
+    return not any(isinstance(inner, (ast.Return, ast.Continue, ast.Break)) for one in body for inner in ast.walk(one))
 
 
 def _bound(one: ast.AST) -> Iterator[str]:

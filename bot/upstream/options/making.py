@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from bot.upstream.options.expressions import PARSED
 from bot.upstream.options.facts import Surveyed
 from bot.upstream.options.guards import makes
 from bot.upstream.options.judge import Judge
@@ -36,7 +37,8 @@ class Makers:
         self.sites: dict[str, list[Site]] = {}
         for function in survey.functions:
             known = scope(function)
-            for call in function["calls"] if ARGUMENTS in known.names.values() or function["parses"] else ():
+            told = function["parses"] or any(cls == ARGUMENTS for name, cls in known.names.items() if name != PARSED)
+            for call in function["calls"] if told else ():
                 if (cls := self.called(function, call["name"])) and not cls.endswith("Args"):
                     self.sites.setdefault(cls, []).append(Site(function=function, call=call, scope=known))
         self.busy: set[tuple[str, str]] = set()

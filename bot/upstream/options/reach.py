@@ -35,6 +35,7 @@ class Ended(Struct, frozen=True, kw_only=True):
 
     at: str
     said: str
+    test: str
     used: tuple[Used, ...]
     sure: bool
     key: tuple[str, str]
@@ -53,7 +54,7 @@ def walked(survey: Surveyed, settings: Settings, *, vendor: str, models: Mapping
     """Every check of a configuration, and those that end this start."""
     walk = _Walk(survey, settings, vendor, models)
     found = tuple(walk.run())
-    checks = frozenset(walk.checks())
+    checks = frozenset(walk.checks()) | set(walk.weighed)
     return Walked(ended=found, checks=checks, decided=checks & {at for at, known in walk.weighed.items() if known})
 
 
@@ -141,7 +142,7 @@ class _Walk:
         self.weighed[at] = self.weighed.get(at, True) and said is not None
         if said is not True or not self.judge.seen:
             return None
-        return Ended(at=at, said=guard["said"], used=tuple(dict.fromkeys(self.judge.seen)),
+        return Ended(at=at, said=guard["said"], test=guard["test"], used=tuple(dict.fromkeys(self.judge.seen)),
                      sure=not self.judge.default, key=(function["name"], guard["said"] or str(guard["way"][-1])))
 
     def _follow(self, function: Mapping[str, Any], call: Mapping[str, Any], scope: Scope, default: bool,

@@ -10,7 +10,7 @@ from typing import Any
 from bot.upstream.options import adds, classes, guards, literals
 from bot.upstream.options.expressions import dotted
 
-VERSION = 4
+VERSION = 6
 _VARIABLE = re.compile(rb"""["']([A-Z][A-Z0-9_]{3,80})["']|^[ \t]+([A-Z][A-Z0-9_]{3,80})[ \t]*(?::[^=\n]+)?=""", re.MULTILINE)
 _FLAG = re.compile(rb"""["'](--[A-Za-z][A-Za-z0-9_.-]{1,80})["']""")
 _ARCH = re.compile(r"sm_?\d{2,3}|capability|arch|gfx\d")
@@ -26,8 +26,12 @@ def options(data: bytes, path: str) -> dict[str, Any]:
     return {"imports": _imports(tree), "constants": _constants(tree),
             "classes": {node.name: classes.read(node) for node in tree.body if isinstance(node, ast.ClassDef)},
             "options": [one for one in found if "names" in one], "open": [one for one in found if "open" in one],
-            "calls": list(_parser_calls(tree)), "functions": guards.read(tree), "abbreviates": _abbreviates(tree),
+            "calls": list(_parser_calls(tree)), "functions": guards.read(tree, _lines(data)), "abbreviates": _abbreviates(tree),
             "variables": _registry(tree), "defaults": dict(_defaults(tree))}
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
 
 
 def names(data: bytes, path: str) -> dict[str, Any]:

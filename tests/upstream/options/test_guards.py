@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.model.upstream import Commit
 from tests.upstream.options.test_options import added, look, option, tree
 
 ARGS = added('"--method"', '"--dcp", type=int, default=1', '"--fast", action="store_true"', '"--spec-config"', '"--size", type=int')
@@ -53,6 +54,28 @@ class TestACheck:
 
     def test_of_a_function_that_nobody_calls_ends_nothing(self):
         assert ends(REFUSES, option("--method", "draft"), option("--dcp", "8"), name="sometimes") == []
+
+
+class TestTheCommit:
+    OLD = guarded('if self.dcp % 1 != 0:\n    raise ValueError("uneven")')
+
+    def asked(self, now, knows):
+        """The commit that is told for a check, where history knows only the texts that hold this."""
+        (found,) = [one for one in look(tree(self.OLD), tree(now), option("--dcp", "2"),
+                                        touched=lambda path, text: Commit(sha=path, title=text, date="") if knows in text else None)]
+        return (found.commit.sha, found.commit.title) if found.commit else None
+
+    def test_of_another_condition_under_the_old_message_is_that_of_the_condition(self):
+        now = self.OLD.replace("% 1", "% 4")
+        assert self.asked(now, "% 4") == ("src/e/args.py", "if self.dcp % 4 != 0:")
+        assert self.asked(now, "nothing") is None
+
+    def test_of_an_old_condition_with_another_message_is_that_of_the_message(self):
+        now = self.OLD.replace("% 1", "% 4").replace("uneven", "more")
+        assert self.asked(now, "more") == ("src/e/args.py", "more")
+
+    def test_of_an_assertion_is_that_of_its_line(self):
+        assert self.asked(guarded("assert self.dcp % 4 == 0, 'x'"), "% 4") == ("src/e/args.py", "assert self.dcp % 4 == 0, 'x'")
 
 
 class TestNobodyCanTell:
@@ -108,3 +131,16 @@ class TestJson:
         given = [option("--speculative-config", f'{{"method": "draft", "model": "{name}"}}') for name in ("x/Kimi-K3-DSpark", "x/Other")]
         assert ends(guard, given[0]) == [("guard", True)]
         assert ends(guard, given[1]) == []
+
+
+class TestACheckBehindAnother:
+    """Where the first raised, the start has ended too."""
+
+    def test_that_raises_need_not_know_of_it(self):
+        body = "if unknown():\n    raise ValueError('first')\nif self.dcp > 1:\n    raise ValueError('second')"
+        assert ends(body, option("--dcp", "8")) == [("guard", True)]
+
+    @pytest.mark.parametrize("first", [
+        "if unknown():\n    return", "if unknown():\n    if other():\n        return\n    raise ValueError('x')"])
+    def test_that_may_return_does(self, first):
+        assert ends(f"{first}\nif self.dcp > 1:\n    raise ValueError('second')", option("--dcp", "8")) == []
