@@ -36,9 +36,9 @@ def conflicts(*, changelog: bool) -> Watched:
     return bot
 
 
-def taken_over(what: str, at: str = "Sweeping") -> Watched:
+def taken_over(what: str, at: str = "Sweeping", **policy: object) -> Watched:
     """A person acts while this goes on."""
-    bot = begun()
+    bot = begun(**policy)
     until(bot, at)
     bot.world.person(what)
     bot.wake()
@@ -177,14 +177,6 @@ def smoked_all_the_same(*said: tuple) -> Watched:
     return bot
 
 
-def mended_by_hand() -> Watched:
-    """A person pushes the mended recipe."""
-    bot = waiting(("options", "repair-first", "flag-removed"))
-    bot.world.person("push")
-    bot.wake()
-    return bot
-
-
 STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
     "all goes well, the guest's label": (begun, "validated", "verdict"),
     "all goes well, our own dispatch": (lambda: begun(start="dispatch"), "validated", "verdict"),
@@ -258,7 +250,8 @@ STORIES: dict[str, tuple[Callable[[], Watched], str, str]] = {
         lambda: waiting(("contains", "repair-first", "engine-regression")), "validated", "verdict"),
     "what must be mended first, and a person wants the smoke": (
         lambda: smoked_all_the_same(("options", "repair-first", "flag-removed")), "validated", "verdict"),
-    "what must be mended first, and a person mends it": (mended_by_hand, "handed-off", "person"),
+    "what must be mended first, and a person mends it": (
+        lambda: taken_over("push", "SmokeDue", checks=checks(found("options", "repair-first", "flag-removed"))), "handed-off", "person"),
     "a repair before the first smoke": (mended, "validated", "verdict"),
     "a repair before the first smoke is out of scope": (lambda: mended(in_scope=False), "validated", "verdict"),
     "a repair before the first smoke, and none is left": (lambda: mended(repairs=0), "validated", "verdict"),
