@@ -103,7 +103,7 @@ class TestALazyModule:
 
 class TestWhatOnlyRunningWouldShow:
     @pytest.mark.parametrize("module", [
-        "globals().update(make())\n", "for n in x:\n    globals()[n] = 1\n", "import sys\nsys.modules[__name__] = Lazy()\n",
+        "globals().update(make())\n", "globals().update(**make())\n", "for n in x:\n    globals()[n] = 1\n", "import sys\nsys.modules[__name__] = Lazy()\n",
         "import sys\nsetattr(sys.modules[__name__], n, 1)\n", "exec(code)\n", "def register():\n    globals()[n] = 1\nregister()\n",
         "import sys\nthis = sys.modules[__name__]\nsetattr(this, n, 1)\n",
     ])

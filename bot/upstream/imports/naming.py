@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from bot.upstream.imports import conditions, lazy
+from bot.upstream.imports import conditions, dynamic, lazy
 from bot.upstream.imports.records import Lazy, Module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_NAMESPACES = {"globals", "locals", "vars"}
 MAX_NODES = 1_500_000
 _ADDERS = {"append", "extend", "update", "add", "insert"}
 
@@ -29,11 +28,15 @@ class Names:
         self.exports_of: list[str] = []
         self.exports_all = False
         self._getattr: ast.FunctionDef | None = None
+        self._answers = False  # it has a `__getattr__` that is made elsewhere
+        self._tree = ast.Module([], [])
+        self._bounds: dynamic.Bounds | None = None
         self._bound: dict[str, int] = {}
         self._selves: set[str] = set()  # this very module, by another name
 
     def read(self, tree: ast.Module) -> None:
         """All statements of the module; those inside functions only for what reaches out of them."""
+        self._tree = tree
         for node, top in _statements(tree.body):
             self._one(node, top)
         for count, node in enumerate(ast.walk(tree)):
@@ -44,21 +47,38 @@ class Names:
             elif isinstance(node, ast.NamedExpr):
                 self.names[node.target.id] = None  # also one inside a function: more is bound than is, never less
             elif isinstance(node, _FUNCTIONS) and node.name not in ("__getattr__", "__dir__"):
-                self.dynamic |= any(map(self._reaches_out, node.body))
+                for inner in node.body:
+                    self._reaches_out(inner)
 
-    def _reaches_out(self, node: ast.stmt) -> bool:
-        """Whether a statement of a function binds names of the module by word."""
+    def _reaches_out(self, node: ast.stmt) -> None:
+        """What a statement of a function binds of the module's names by word."""
         if isinstance(node, ast.Assign):
-            owners = [target.value for target in node.targets if isinstance(target, ast.Subscript)]
-            return any(isinstance(owner, ast.Call) and conditions.dotted(owner.func) == "globals" for owner in owners)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-            owner = node.value.func.value
-            return isinstance(owner, ast.Call) and conditions.dotted(owner.func) == "globals" and node.value.func.attr == "update"
-        inner = [*getattr(node, "body", ()), *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())]
-        return not isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and any(map(self._reaches_out, inner))
+            for target in node.targets:
+                if isinstance(target, ast.Subscript) and _is_globals(target.value):
+                    self._by_word(node, target.slice, node.value, {})
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+            if _is_globals(node.value.func.value) and node.value.func.attr == "update":
+                self._all(dynamic.given(node.value, {}))
+        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            for inner in (*getattr(node, "body", ()), *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())):
+                self._reaches_out(inner)
+
+    def _by_word(self, node: ast.stmt, key: ast.expr, value: ast.expr | None, tables: lazy.Tables | None = None) -> None:
+        """`globals()[key] = value`: the names that it can be, or any. A function's own lists are not the module's (`tables`)."""
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            self._bind(key.value)
+            return
+        self._bounds = self._bounds or dynamic.Bounds(self._tree)
+        self._all(self._bounds.of(node, key, value, self.tables if tables is None else tables))
+
+    def _all(self, words: Collection[str] | None) -> None:
+        self.dynamic |= words is None
+        for word in sorted(words or ()):
+            self._bind(word)
 
     def made(self) -> Module:
         lazily: Lazy | None = lazy.read(self._getattr, self.tables) if self._getattr else None
+        lazily = lazy.OPEN if self._answers else lazily
         flags = {name: test for name, test in self.flags.items() if self._bound.get(name) == 1}
         return Module(names=tuple(self.names), gone=tuple(self.gone), lazy=lazily, dynamic=self.dynamic, elsewhere=self.elsewhere,
                       exported=None if self.exported is None else tuple(dict.fromkeys(self.exported)),
@@ -66,23 +86,24 @@ class Names:
 
     def _one(self, node: ast.stmt, top: bool) -> None:
         if isinstance(node, _FUNCTIONS) and node.name == "__getattr__":
+            self._answers |= not isinstance(node, ast.FunctionDef) or self._getattr is not None
             self._getattr = node if isinstance(node, ast.FunctionDef) else None
         elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             self._bind(node.name)
         elif isinstance(node, ast.Assign):
             for target in node.targets:
-                self._assigned(target, node.value, top)
+                self._assigned(node, target, node.value, top)
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            self._assigned(node.target, node.value, top)
+            self._assigned(node, node.target, node.value, top)
         elif isinstance(node, ast.AugAssign):
-            self._added(node.target, node.value)
+            self._added(node, node.target, node.value)
         elif isinstance(node, ast.Delete) and top:
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     self.names.pop(target.id, None)
                     self.gone[target.id] = None
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            self._called(node.value)
+            self._called(node, node.value)
         else:
             self._others(node)
 
@@ -90,8 +111,10 @@ class Names:
         """Loops, contexts, handlers and patterns bind names too, as do imports, which are kept elsewhere."""
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
-                self._bound[alias.asname or alias.name.partition(".")[0]] = 2
-                self.gone.pop(alias.asname or alias.name.partition(".")[0], None)
+                bound = alias.asname or alias.name.partition(".")[0]
+                self._bound[bound] = 2
+                self._answers |= bound == "__getattr__"
+                self.gone.pop(bound, None)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             self._target(node.target)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
@@ -109,6 +132,7 @@ class Names:
 
     def _bind(self, name: str) -> None:
         self.names[name] = None
+        self._answers |= name == "__getattr__"
         self.gone.pop(name, None)
         self._bound[name] = self._bound.get(name, 0) + 1
 
@@ -116,8 +140,10 @@ class Names:
         for node in ast.walk(target):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self._bind(node.id)
+                if node.id == "__all__":  # `__getattr__, __dir__, __all__ = attach(...)`
+                    self.exported, self.exports_all = self.exported or [], True
 
-    def _assigned(self, target: ast.expr, value: ast.expr, top: bool) -> None:
+    def _assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr, top: bool) -> None:
         if isinstance(target, ast.Name):
             self._bind(target.id)
             self.tables[target.id] = lazy.words_of(value, self.tables) if self._bound[target.id] == 1 else None
@@ -129,21 +155,18 @@ class Names:
             if isinstance(value, ast.Subscript) and conditions.dotted(value.value).endswith("sys.modules"):
                 self._selves.add(target.id)
         elif isinstance(target, ast.Subscript):
-            self._stored(target)
+            self._stored(node, target, value)
         elif isinstance(target, ast.Attribute):
             self._changed(target.value)
         else:
             self._target(target)
 
-    def _stored(self, target: ast.Subscript) -> None:
+    def _stored(self, node: ast.stmt, target: ast.Subscript, value: ast.expr | None) -> None:
         """`globals()[name] = ...` binds, `sys.modules[name] = ...` makes a module."""
         owner, key = target.value, target.slice
         word = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
-        if isinstance(owner, ast.Call) and conditions.dotted(owner.func) in _NAMESPACES:
-            if word:
-                self._bind(word)
-            else:
-                self.dynamic = True
+        if isinstance(owner, ast.Call) and conditions.dotted(owner.func) in dynamic.NAMESPACES:
+            self._by_word(node, key, value)
         elif conditions.dotted(owner).endswith("sys.modules"):
             if word:
                 self.registers.append(word)
@@ -163,7 +186,7 @@ class Names:
         name = conditions.dotted(node.value if isinstance(node, ast.Subscript) else node)
         return name in self._selves or name.endswith("sys.modules")
 
-    def _added(self, target: ast.expr, value: ast.expr) -> None:
+    def _added(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
             self._bind(target.id)
             self.tables[target.id] = None
@@ -172,17 +195,23 @@ class Names:
                 self._exports(value)
             self.elsewhere |= target.id == "__path__"
         elif isinstance(target, ast.Subscript):
-            self._stored(target)
+            self._stored(node, target, None)
 
-    def _called(self, call: ast.Call) -> None:
+    def _called(self, node: ast.stmt, call: ast.Call) -> None:
         """Calls that bind: `globals().update(...)`, `setattr(sys.modules[__name__], ...)`, `__all__.extend(...)`."""
         name = conditions.dotted(call.func)
         owner, _, method = name.rpartition(".")
-        if name in ("exec", "execfile") or (name == "setattr" and call.args and self._is_module(call.args[0])):
+        if name in ("exec", "execfile"):
             self.dynamic = True
+        elif name == "setattr" and len(call.args) == 3 and self._is_module(call.args[0]):
+            self._by_word(node, call.args[1], call.args[2])
         elif isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
-            if conditions.dotted(call.func.value.func) in _NAMESPACES and call.func.attr in ("update", "setdefault", "__setitem__"):
-                self.dynamic = True
+            if conditions.dotted(call.func.value.func) not in dynamic.NAMESPACES:
+                return
+            if call.func.attr in ("setdefault", "__setitem__") and call.args:
+                self._by_word(node, call.args[0], call.args[1] if len(call.args) > 1 else None)
+            elif call.func.attr == "update":
+                self._all(dynamic.given(call, self.tables))
         elif owner.endswith("sys.modules") and method in ("setdefault", "__setitem__", "update"):
             word = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
             self.registers += [word] if isinstance(word, str) else []
@@ -212,15 +241,16 @@ class Names:
             self.exports_all = True
 
 
+def _is_globals(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and conditions.dotted(node.func) == "globals"
+
+
 def _statements(body: list[ast.stmt], top: bool = True) -> Iterator[tuple[ast.stmt, bool]]:
     """Every statement that importing the module may execute, and whether it surely is; what only a type checker reads is none."""
     for node in body:
         yield node, top
         if isinstance(node, ast.If):
-            test = conditions.read(node.test)
-            typing = conditions.judge(test, conditions.World(), {})
-            yield from _statements(node.body, False) if typing is not False else ()
-            yield from _statements(node.orelse, False) if typing is not True else ()
+            yield from _branches(node)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             yield from _statements([*node.body, *node.orelse], False)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
@@ -230,3 +260,16 @@ def _statements(body: list[ast.stmt], top: bool = True) -> Iterator[tuple[ast.st
             yield from _statements([*node.body, *handlers, *node.orelse, *node.finalbody], False)
         elif isinstance(node, ast.Match):
             yield from _statements([inner for case in node.cases for inner in case.body], False)
+
+
+def _branches(node: ast.If) -> Iterator[tuple[ast.stmt, bool]]:
+    """Those of a chain of `elif`, which may be longer than recursion goes."""
+    while True:
+        typing = conditions.judge(conditions.read(node.test), conditions.World(), {})
+        yield from _statements(node.body, False) if typing is not False else ()
+        if typing is True or not node.orelse:
+            return
+        if len(node.orelse) > 1 or not isinstance(node.orelse[0], ast.If):
+            yield from _statements(node.orelse, False)
+            return
+        node = node.orelse[0]

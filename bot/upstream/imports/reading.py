@@ -11,7 +11,7 @@ from bot.upstream.imports import conditions
 from bot.upstream.imports.naming import Names
 from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Handler, Module, Statement, Try
 
-VERSION = 2
+VERSION = 3
 MAX_BYTES = 2_000_000
 """Ten times the largest real one. The parser takes 500 times as much memory for the worst."""
 _ANY = {"ImportError", "Exception", "BaseException"}
