@@ -67,7 +67,7 @@ class _Rows:
         told: list[tuple[str | None, bool | None]] = [(None, there)] if there is not True else \
             [(one, self._provider.name(source, one)) for one in names]
         for one, answer in told:
-            guarded = ("module" if one is None else "name") in guards
+            guarded = self._provider.failure(source, one) in guards
             if answer is False:
                 self.rows.add(MissingImport(
                     module="." * statement.level + statement.module, name=one, file=file, line=statement.line, guarded=guarded,

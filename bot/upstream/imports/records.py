@@ -51,11 +51,21 @@ class Statement(Struct, frozen=True, array_like=True):
     call: bool = False
 
 
+class Want(Struct, frozen=True, array_like=True):
+    """A name that is had by an import: of a module, or of an attribute of it."""
+
+    module: str
+    level: int
+    name: str = ""
+
+
 class Lazy(Struct, frozen=True, array_like=True):
-    """A module-level `__getattr__`: the names it answers, and those of module-level tables; `open`: it may answer any name."""
+    """A module-level `__getattr__`: the names it answers, and those of module-level tables; `open`: it may answer any name.
+    `wants`: what a name needs, as places of which one must have it."""
 
     names: tuple[str, ...] = ()
     open: bool = False
+    wants: tuple[tuple[str, tuple[Want, ...]], ...] = ()
 
 
 class Module(Struct, frozen=True, array_like=True):

@@ -143,8 +143,11 @@ def lacks(provider: Provider, statement: Statement, name: str, package: bool) ->
     there = provider.module(source)
     if there is not True:
         return "unsure" if there is None else "module"
-    told = [provider.name(source, original) for original, _ in statement.names or () if original != STAR]
-    return "name" if False in told else "unsure" if None in told else ""
+    names = [original for original, _ in statement.names or () if original != STAR]
+    told = [provider.name(source, original) for original in names]
+    if False in told:
+        return provider.failure(source, names[told.index(False)])
+    return "unsure" if None in told else ""
 
 
 def _aside(name: str) -> bool:
