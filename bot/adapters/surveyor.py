@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -56,7 +56,9 @@ class ChildSurveyor:
         asked = list(dict.fromkeys(paths))
         ids = contents(tree, asked)
         try:
-            bodies = {path: body for path in asked if path in ids and (body := self._body(_key(name, ids[path])))}
+            keys = {path: _key(name, ids[path]) for path in asked if path in ids}
+            known = self._known(keys.values())
+            bodies = {path: known[key] for path, key in keys.items() if key in known}
             lacking = [path for path in asked if path not in bodies]
             if lacking:
                 bodies |= self._read(name, tree, lacking, ids)
@@ -75,7 +77,7 @@ class ChildSurveyor:
             data = _content(tree, path)
             if data is not None:
                 asked.setdefault(_key(name, _id(data, ids.get(path))), []).append((path, data))
-        known = {key: body for key in asked if (body := self._body(key))}
+        known = self._known(asked)
         fresh = {key: files[0] for key, files in asked.items() if key not in known}
         made = self._children.survey(name, fresh) if fresh else {}
         for key, answer in made.items():
@@ -84,17 +86,16 @@ class ChildSurveyor:
             bodies |= {path: made.get(key) or known[key] for path, _ in files}
         return bodies
 
-    def _body(self, key: str) -> bytes | None:
-        return self._kept.get(key) or self._stored(key)
-
-    def _stored(self, key: str) -> bytes | None:
-        row = self._store.get(_place(key)) if self._store else None
-        if row is None or row[0] != key.encode():
-            return None
-        self._remember(key, row[1])
-        if self._store:
-            self._store.use(_place(key))
-        return row[1]
+    def _known(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """The answers that are kept."""
+        found = {key: self._kept.get(key) for key in keys}
+        places = {_place(key): key for key, body in found.items() if body is None} if self._store else {}
+        for place, (note, body) in self._store.many(list(places)).items() if self._store and places else ():
+            if note == places[place].encode():
+                found[places[place]] = body
+                self._remember(places[place], body)
+                self._store.use(place)
+        return {key: body for key, body in found.items() if body}
 
     def _keep(self, key: str, answer: bytes) -> None:
         """What was past a limit here and now is tried again another time."""

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -69,10 +69,17 @@ class Clone:
         if self.local:
             return self.run(*argv)
         refs = self.run("for-each-ref", "--format=%(objectname) %(refname)")
-        stand, file = hashlib.sha256("\0".join(argv).encode() + refs).hexdigest().encode(), self.git.folder / f"{name}.kept"
+        return self.remembered(name, "\0".join(argv).encode() + refs, lambda: self.run(*argv))
+
+    def remembered(self, name: str, asked: bytes, answer: Callable[[], bytes]) -> bytes:
+        """An answer kept beside a clone of ours, until the next question under its name. `asked` is all that it depends on. For a
+        repository in place nothing is written."""
+        if self.local:
+            return answer()
+        stand, file = hashlib.sha256(asked).hexdigest().encode(), self.git.folder / f"{name}.kept"
         if file.exists() and (old := file.read_bytes()).startswith(stand):
             return old[len(stand):]
-        out = self.run(*argv)
+        out = answer()
         fresh = self.git.folder / f"{name}.{token_hex(8)}"
         fresh.write_bytes(stand + out)
         fresh.replace(file)
@@ -145,6 +152,12 @@ class Clone:
         """Fetches the contents among these (of these commits or their parents) that are not here, in one request: git asked for one
         of them would fetch it alone. Which are missing it tells only of whole trees."""
         if self.local or not blobs:
+            return
+        # Where all are here, a few cost little to ask for; without a protocol git cannot fetch one by the way.
+        few = "".join(f"{blob}\n" for blob in blobs).encode()
+        code, out, _ = self.git.answer("--no-optional-locks", "cat-file", "--batch-check=%(objectname)", stdin=few,
+                                       env={"GIT_ALLOW_PROTOCOL": "none"})
+        if code == 0 and out == few:
             return
         given = "".join(f"{commit}\n{commit}^@\n" for commit in commits).encode()
         told = self.run("rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk=unsorted", "--stdin",
