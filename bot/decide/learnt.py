@@ -41,7 +41,7 @@ def _base(bump: Bump, ended: Ended) -> Lesson:
     return Lesson(
         bump=bump.id, recipes=tuple(recipe.key for recipe in subject.family), at=ended.at, engine=lead.framework,
         image=subject.candidate.text, digest=new.digest or None, was=lead.image, commit=new.facts.commit, pins=subject.plan.pins,
-        hardware=lead.hardware, outcome=ended.outcome,
+        asked=subject.plan.asked, hardware=lead.hardware, outcome=ended.outcome,
     )
 
 

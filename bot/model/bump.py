@@ -30,7 +30,7 @@ ChangelogState = Literal["absent", "present", "behind", "blocked", "broken", "no
 class Plan(Struct, frozen=True, kw_only=True):
     """What planning found, frozen at the proposal. `smoke` are the points of the smoke, each with its stage; `control` whether
     the policy asks for a run of the old image beside the sweep; `checks` are those of the preflight as they were made; `pins` the
-    coupled parts with their version or commit."""
+    coupled parts with their version or commit, `asked` a sum of what the family asks of all of it."""
 
     title: Text
     sites: tuple[Site, ...]
@@ -47,6 +47,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     carried: tuple[CarriedHeld, ...] = ()
     siblings: tuple[Sibling, ...] = ()
     pins: dict[str, str] = {}
+    asked: str = ""
 
 
 class Subject(Struct, frozen=True, kw_only=True):

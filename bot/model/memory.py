@@ -13,8 +13,8 @@ from bot.model.outcome import Outcome
 class Lesson(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"class_": "class"}):
     """`memory/<bump>/<n>.json`, written once. What was seen of one candidate: `signature` as the logs or a check gave it, the
     `repair` tried and whether it `helped` (None: nothing ran after it). `commit` and `pins` (name -> version or commit) are the
-    engine's and the coupled parts' as they stood. `release`: a blocker, and what must be seen before the same candidate is tried
-    again."""
+    engine's and the coupled parts' as they stood, `asked` a sum of what the recipe asked of them. `release`: a blocker, and what
+    must be seen before the same candidate is tried again."""
 
     version: int = 1
     bump: str
@@ -26,6 +26,7 @@ class Lesson(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     was: str | None = None
     commit: str | None = None
     pins: dict[str, str] = {}
+    asked: str = ""
     hardware: str = ""
     check: Check | None = None
     class_: str | None = None

@@ -65,7 +65,8 @@ def plan(sources: Sources, layout: Layout, key: str, image: str, limits: Limits,
     found = Plan(
         title=Text(en=f"Update {key}", zh=f"更新 {key}"), sites=tuple(site for site in moved.sites if site.file in moved.files),
         scope=proved.scope, diff=moved.diff, smoke=smoke, comparisons=known.comparisons, baseline=baseline,
-        missing_baseline=missing, control=arm, checks=made.checks, carried=made.carried, siblings=made.siblings, pins=made.pins,
+        missing_baseline=missing, control=arm, checks=made.checks, carried=made.carried, siblings=made.siblings,
+        pins=made.pins, asked=made.asked,
         thresholds={point.eval.task: point.eval.threshold for recipe in recipes for point in recipe.points if point.eval},
         notes=(*proved.notes, *known.notes, *mentions.told(mentions.mentions(tree, layout, names))),
     )

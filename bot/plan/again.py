@@ -13,7 +13,7 @@ from bot.model.memory import Lesson
 from bot.model.preflight import Facts
 from bot.model.recipe import Recipe
 from bot.model.uses import Uses
-from bot.plan import memory, world
+from bot.plan import checks, memory, world
 from bot.plan.sources import Sources
 from bot.preflight import CHECKS
 from bot.preflight.history import newest, seen
@@ -34,18 +34,22 @@ def checked(sources: Sources, layout: Layout, subject: Subject, only: Collection
 
 def released(sources: Sources, layout: Layout, family: Sequence[Recipe], candidate: Candidate, known: Sequence[Lesson]) -> bool:
     """Whether what stopped this candidate is seen to be gone, as far as that can be asked for little: what forge and fleet say is
-    asked again, and what an upstream's files decided may be otherwise once a coupled pin has moved."""
+    asked again, and what an upstream's files decided of this image is the same until the recipe asks them for something else."""
     last = [one for one in newest(known) if one.release is not None]
     if not last:
         return False
     asked = {one.release.of for one in last if one.release is not None}
     made = {one.check: one for one in _made(sources, layout, family, candidate, asked & WORLDLY)}
-    moved = bool(asked - WORLDLY) and _pins(sources, layout, family) != last[0].pins
+    moved = bool(asked - WORLDLY) and _moved(sources, layout, family, last[0])
     return all(seen(one, made) if one.release is not None and one.release.of in WORLDLY else moved for one in last)
 
 
-def _pins(sources: Sources, layout: Layout, family: Sequence[Recipe]) -> dict[str, str]:
-    return memory.pinned(uses(Shelf.of(sources.tree), layout, family, sources.engines))
+def _moved(sources: Sources, layout: Layout, family: Sequence[Recipe], last: Lesson) -> bool:
+    """Whether the recipe asks for something else than it did then; of an older lesson its pins alone are known."""
+    tree = Shelf.of(sources.tree)
+    if last.asked:
+        return checks.asked(sources, layout, tree, family) != last.asked
+    return memory.pinned(uses(tree, layout, family, sources.engines)) != last.pins
 
 
 def _made(sources: Sources, layout: Layout, family: Sequence[Recipe], candidate: Candidate, only: Collection[Check],

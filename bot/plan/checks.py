@@ -48,6 +48,7 @@ class Made(Struct, frozen=True, kw_only=True):
     carried: tuple[CarriedHeld, ...] = ()
     siblings: tuple[Sibling, ...] = ()
     pins: dict[str, str] = {}
+    asked: str = ""
 
 
 def trees_of(sources: Sources, layout: Layout, lead: Recipe, new: Resolved) -> Trees:
@@ -80,7 +81,8 @@ def made(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, known: Kno
         siblings=beside, lessons=known.lessons, unknown={**unread, **untold}, **said,
     )
     return Made(checks=preflight(facts, tuple(layout.preflight.off)), carried=facts.carried, siblings=beside,
-                pins=memory.pinned(known.uses))
+                pins=memory.pinned(known.uses),
+                asked=asked(sources, layout, tree, family, None if layout.preflight.elsewhere else known.uses))
 
 
 def _siblings(sources: Sources, layout: Layout, tree: Shelf, family: Sequence[Recipe], candidate: Candidate) -> tuple[Sibling, ...]:
@@ -91,3 +93,9 @@ def _siblings(sources: Sources, layout: Layout, tree: Shelf, family: Sequence[Re
         return tuple(pin.text for pin in uses(tree, layout, (outline(tree, layout, key),), sources.engines).pins)
 
     return siblings.siblings(tree, layout, [recipe.key for recipe in family], image, pins=pins)
+
+
+def asked(sources: Sources, layout: Layout, tree: Shelf, family: Sequence[Recipe], used: Uses | None = None) -> str:
+    """What upstream's files are asked about a family, as a sum: from files of this repository alone, so that it can be asked again
+    at every scan. `used` is what they were read to say, where that is known."""
+    return memory.asked(used or uses(tree, layout, family, sources.engines), family, changes(tree, layout, family[0]))

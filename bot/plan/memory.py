@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 
 from bot.errors import BadInput
@@ -49,3 +50,15 @@ def changes(known: Sequence[Lesson], family: Sequence[Recipe], repository: str) 
 def pinned(used: Uses) -> dict[str, str]:
     """The coupled parts by name, with the version or commit that says which."""
     return {pin.name: pin.version or pin.commit or pin.wheel or pin.ref or "" for pin in used.pins}
+
+
+def asked(used: Uses, family: Sequence[Recipe], wanted: Sequence[Change]) -> str:
+    """A sum of what upstream's files are asked about a family: what it passes, runs on, pins, carries, and wishes of an image. The
+    same image answers the same question alike, so while it stands nothing need be looked at again. Where it is written is left
+    out."""
+    passed = sorted((one.kind, one.name, one.value or "", one.role, one.program, str(one.conditional))
+                    for one in (*used.options, *used.environment))
+    carried = sorted((one.at.file, one.patch_id or "") for one in used.carried)
+    told = (used.engine, passed, sorted(pinned(used).items()), sorted({one.hardware for one in family}),
+            sorted({one.model for one in family}), carried, sorted({(one.wanted, one.text) for one in wanted}), sorted(used.unread))
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

@@ -9,7 +9,7 @@ from bot.model.finding import Checked, PlanFinding, Release, Who
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import CarriedHeld, Change, Contained, Held
-from bot.preflight.words import count, joined, safe, unknown
+from bot.preflight.words import count, joined, mended, safe, unknown
 
 _HAS = {"must-have": Text("does not contain", "不包含"), "must-not-have": Text("contains", "包含")}
 _WANTED = {"must-have": Text("must be there", "必须包含"), "must-not-have": Text("must not be there", "不得包含")}
@@ -24,11 +24,18 @@ def check(facts: Facts) -> Checked:
     found = [finding for one in told if (finding := _finding(one, one.of in pins, facts)) is not None]
     found += [_patch(one) for one in facts.carried if one.holds]
     open_ = list(_open(told))
+    held = mended(facts, "contains", found, lambda subject: subject.rpartition(" ")[2] in _unsettled(told))
     asked = sum(len(one.candidate.held) for one in told if one.candidate)
     return Checked(check="contains", findings=tuple(found), about=Text(
         f"{count(asked, 'upstream change')} wanted or forbidden", f"{asked} 项必须包含或不得包含的上游变更"),
         unknown=Text(f"nobody can tell whether it holds {joined(one.en for one in open_)}",
-                     f"无法得知其是否包含 {joined((one.zh for one in open_), '、')}") if open_ else None)
+                     f"无法得知其是否包含 {joined((one.zh for one in open_), '、')}") if open_ else None, held=held)
+
+
+def _unsettled(told: tuple[Contained, ...]) -> set[str]:
+    """Changes that are still not as they must be, whatever else may fit by now, or of which nobody knows."""
+    return {held.change.text for one in told if one.candidate is not None for held in one.candidate.held
+            if held.holds is None or held.holds != (held.change.wanted == "must-have")}
 
 
 def _finding(one: Contained, pin: bool, facts: Facts) -> PlanFinding | None:
@@ -76,8 +83,7 @@ def _where(one: Contained, wrong: list[Held]) -> str:
 
 
 def _release(one: Contained, wrong: list[Held]) -> Release:
-    first = wrong[0].change
-    return Release(of="contains", subject=f"{one.of} {first.text}", says=Text(
+    return Release(of="contains", subject=f"{one.of} {wrong[0].change.text}", says=Text(
         f"a tag of {safe(one.of)} is published that fits", f"{safe(one.of)} 发布了满足要求的标签"))
 
 

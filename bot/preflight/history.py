@@ -49,11 +49,13 @@ def seen(lesson: Lesson, made: Mapping[Check, Checked]) -> bool | None:
     check = made.get(release.of) if release else None
     if release is None or check is None:
         return None
+    if release.subject and release.subject in check.held:
+        return True
     for one in check.findings:
         again = one.release.subject == release.subject if one.release and release.subject else one.class_ == lesson.class_
         if again and one.action != "note":
             return False
-    return True if check.unknown is None or release.subject in check.held else None
+    return True if check.unknown is None else None
 
 
 def _same(facts: Facts) -> tuple[Lesson, ...]:

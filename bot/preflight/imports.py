@@ -13,7 +13,7 @@ from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import ImportsChecked, MissingImport
 from bot.model.uses import Used
-from bot.preflight.words import MOST, count, listed, safe, unknown
+from bot.preflight.words import MOST, count, listed, mended, safe, unknown
 
 MOVED, KERNEL = "moved-module", "engine-regression"
 # An option that makes a part import what the engine moved, and the known repair that takes it away (knowledge/repairs.yaml).
@@ -32,7 +32,19 @@ def check(facts: Facts) -> Checked:
                    f"以下文件导入或提供的内容无法读取：{listed(unread)}")
     elif "imports" in facts.unknown:
         why = unknown(facts, "imports").unknown
-    return Checked(check="imports", findings=tuple(made), about=_about(facts.imports), unknown=why)
+    held = mended(facts, "imports", made, lambda subject: _open(subject, facts.imports or (), "imports" in facts.unknown))
+    return Checked(check="imports", findings=tuple(made), about=_about(facts.imports), unknown=why, held=held)
+
+
+def _open(subject: str, told: Sequence[ImportsChecked], partly: bool) -> bool:
+    """Whether nobody knows of an earlier blocker (`dynamo 0.8.1 sglang.srt.tracing`), or it is there in other words: another part's
+    trouble says nothing of this one, and an image whose kernels fit makes this one no better."""
+    part, _, lacks = subject.rpartition(" ")
+    same = [one for one in told if _shown(one.consumer).partition(" ")[0] == part.partition(" ")[0]]
+    mine = [one for one in same if _shown(one.consumer) == part]
+    unread = any(one.unread_start for one in mine)
+    still = any(one.kernel and not row.guarded and safe(_asked(row)) == lacks for one in mine for row in one.missing)
+    return unread or still or (partly and not same)
 
 
 def _about(told: Sequence[ImportsChecked]) -> Text:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from bot.model.finding import Act, Checked, PlanFinding, Who
+from bot.model.finding import Act, Checked, PlanFinding, Release, Who
 from bot.model.preflight import Facts
 from bot.model.text import Text
 from bot.model.upstream import Commit, OptionChanged, OptionsChecked
-from bot.preflight.words import count, joined, listed, safe, unknown
+from bot.preflight.words import count, joined, listed, mended, safe, unknown
 from bot.upstream.options.compare import MEMORY
 
 MOST = 12
@@ -30,7 +30,8 @@ def check(facts: Facts) -> Checked:
     missing = [one for one in told.changed if one.what == "missing"]
     kept = [one for one in findings if one.action != "note"] + _few([one for one in findings if one.action == "note"])
     kept += [_missing(missing)] if missing else []
-    return Checked(check="options", findings=tuple(kept), about=_about(told), unknown=_unread(unread, facts))
+    held = mended(facts, "options", kept, lambda subject: not {*unread}.isdisjoint(subject.split()))
+    return Checked(check="options", findings=tuple(kept), about=_about(told), unknown=_unread(unread, facts), held=held)
 
 
 def _about(told: OptionsChecked) -> Text:
@@ -143,7 +144,16 @@ def _finding(one: OptionChanged, action: Act, class_: str | None, what: Text, ne
     who = "upstream" if action == "stop" else who  # what ends as incompatible waits for upstream (CONTRACTS 3)
     where = one.used.at.text if not place and one.what != "default" else place or one.at
     return PlanFinding(check="options", class_=class_, action=action, where=_plain(where), who=who, what=what, next=next_,
-                       evidence=(evidence or _seen(one)) + by)
+                       evidence=(evidence or _seen(one)) + by, release=_release(one) if action == "stop" else None)
+
+
+def _release(one: OptionChanged) -> Release:
+    """The same image takes what it takes: only what is passed to it can change."""
+    every = list(dict.fromkeys(used.name for used in (one.used, *one.beside)))
+    names = listed(every)
+    return Release(of="options", subject=" ".join([one.what, *every]), says=Text(
+        f"the recipe passes {names} otherwise, or not at all, so that this image takes what is passed",
+        f"配方不再传入 {names} 或改用该镜像接受的取值"))
 
 
 def _seen(one: OptionChanged) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from bot.model.finding import Check, Checked
+from bot.model.finding import Check, Checked, PlanFinding
 from bot.model.preflight import Facts
 from bot.model.text import Text
 
@@ -117,6 +117,15 @@ def _rights(needs: str) -> Text:
 def unknown(facts: Facts, check: Check, otherwise: str = "not-asked") -> Checked:
     """A check that could not be made: as the facts say why, else for this reason."""
     return Checked(check=check, unknown=why(facts.unknown.get(check, otherwise)))
+
+
+def mended(facts: Facts, check: Check, found: Iterable[PlanFinding],
+           open_: Callable[[str], bool] = lambda subject: False) -> tuple[str, ...]:
+    """Subjects of earlier blockers that this check has looked at again, with these facts, and does not find any more: known also
+    where something else could not be read. `open_` tells of which of them nobody knows."""
+    again = {one.release.subject for one in found if one.release is not None}
+    asked = (one.release.subject for one in facts.lessons if one.release is not None and one.release.of == check)
+    return tuple(dict.fromkeys(subject for subject in asked if subject not in again and not open_(subject)))
 
 
 def bare(label: str) -> str:

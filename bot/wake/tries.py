@@ -22,16 +22,18 @@ from bot.wake.context import Context
 
 def named(context: Context, snapshot: Snapshot, bump: Bump) -> Bump:
     """The bump under the id of its try: the open one, the next one where the last was blocked by what is gone by now, else the
-    last one, which is over. Refusal, in the words of what was found, where it is still blocked: the ledger knows that already."""
+    last one, which is over. Refusal, in the words of what was found, where the same is found again: the ledger knows that
+    already, and a person who asks is told."""
     open_ = _of(bump.id, context.ledger.open_bumps(snapshot))
     over = _of(bump.id, [one for _, one in context.ledger.ended_bumps(snapshot)])
     if open_ or not over:
         return _under(context, bump, open_[-1] if open_ else bump.id)
-    if not _blocked(context, snapshot, over[-1]):
+    last = _blocked(context, snapshot, over[-1])
+    if not last:
         return _under(context, bump, over[-1])
     found = [one for one in findings(bump.subject.plan.checks) if one.action == "stop"]
-    if (known := next((one for one in found if one.check == "history"), None)) is not None:
-        raise _refusal(known)
+    if any(one.check == "history" or _same(one, last) for one in found):
+        raise _refusal(found, over[-1])
     return _under(context, bump, f"{bump.id}-{len(over) + 1}")
 
 
@@ -50,8 +52,16 @@ def may_begin(context: Context, snapshot: Snapshot, line: Scanned, digest: str) 
 
 
 def _blocked(context: Context, snapshot: Snapshot, bump: str) -> tuple[Lesson, ...]:
-    """The lessons of a try that ended of what may change, with what must be seen before the next."""
-    return tuple(one for one in chains.lessons(context.ledger, snapshot, context.narrate, of=bump) if one.release is not None)
+    """The lessons of a try that ended of what may change: with what must be seen before the next, or found by a check that can be
+    made again."""
+    every = chains.lessons(context.ledger, snapshot, context.narrate, of=bump)
+    return tuple(one for one in every if one.release is not None or one.check is not None)
+
+
+def _same(found: PlanFinding, last: Sequence[Lesson]) -> bool:
+    """Whether a lesson without its condition, as older ones are, says the same as a check does now."""
+    return any(one.release is None and (one.check, one.class_, one.evidence) == (found.check, found.class_, found.evidence)
+               for one in last)
 
 
 def _of(name: str, bumps: Sequence[str]) -> list[str]:
@@ -66,5 +76,10 @@ def _under(context: Context, bump: Bump, name: str) -> Bump:
     return replace(bump, id=name, subject=replace(bump.subject, rules=rules))
 
 
-def _refusal(found: PlanFinding) -> Refusal:
-    return Refusal(said(found).en, found.next.en)
+def _refusal(found: Sequence[PlanFinding], bump: str) -> Refusal:
+    """What is in the way now, first, and that it was so before; what to do is what the check itself says."""
+    words = sorted(found, key=lambda one: one.check == "history")
+    told = dict.fromkeys(said(one).en.rstrip(".") for one in words)
+    if words[-1].check != "history":
+        told[f"the bump {bump} was stopped by the same"] = None
+    return Refusal("; ".join(told), words[0].next.en)

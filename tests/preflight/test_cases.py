@@ -6,6 +6,8 @@ A case names its expected finding; nothing may outrank it that the case does not
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bot.errors import Refusal
@@ -82,3 +84,16 @@ class TestABumpThatValidated:
     def test_is_not_stopped_where_the_world_does_not_answer(self, case: Case) -> None:
         away = {"away": ["upstreams", "fleet", "settings", "neighbours", "published"], "lessons": None}
         assert not spoken(tuple(one for one in case.but(away).findings() if one.action == "stop"))
+
+
+LETTERS = re.compile(r"[\u4e00-\u9fff]")
+
+
+@pytest.mark.parametrize("case", **named(ALL))
+class TestAStop:
+    def test_says_in_both_languages_what_must_change_before_the_next_try(self, case: Case) -> None:
+        for one in (one for one in case.findings() if one.action == "stop"):
+            assert one.release is not None, spoken((one,))
+            assert one.release.says.en and LETTERS.search(one.release.says.zh), one.release
+            assert not LETTERS.search(one.release.says.en)
+            assert one.release.subject or one.check == "history"

@@ -3,9 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
+from bot.model.finding import Release
+from bot.model.memory import Lesson
+from bot.model.text import Text
 from bot.model.upstream import ArchRefused, Commit, OptionChanged, OptionsChecked
 from bot.model.uses import Used, Uses, Written
 from bot.preflight import arch, options
+from tests.fakes.facts import START
 from tests.preflight.worlds import facts
 
 COMMIT = Commit(sha="ab" * 20, title="@somebody `breaks` everything", date="2026-09-01", pull=39700)
@@ -70,6 +74,32 @@ class TestWhatIsDone:
 
     def test_is_said_once_however_many_processes_pass_it(self):
         assert len(judged(*[one("default", used=used("--mem-x"), old="1", new="2", at="a.py:1")] * 5).findings) == 1
+
+
+def stopped(subject, of="options"):
+    return Lesson(bump="b", recipes=("r",), at=START, engine="sglang", image="x", check=of, release=Release(
+        of=of, subject=subject, says=Text("gone", "已解除")))
+
+
+class TestAnEarlierStop:
+    """A script that nobody can read must not keep a bump out for which its option was dropped."""
+
+    def test_is_seen_to_be_gone_though_something_else_is_unread(self):
+        told = OptionsChecked(engine="sglang", changed=(one("unread", used=used("--other")),), parsers=("a.py",), counted=9)
+        made = options.check(replace(facts(), options=told, uses=Uses(engine="sglang"), lessons=(stopped("removed --max-bs"),)))
+        assert made.unknown is not None and made.held == ("removed --max-bs",)
+
+    def test_is_not_where_it_is_found_again_or_cannot_be_told(self):
+        for change in (one("removed"), one("unread")):
+            told = OptionsChecked(engine="sglang", changed=(change,), parsers=("a.py",), counted=9)
+            made = options.check(replace(facts(), options=told, uses=Uses(engine="sglang"), lessons=(stopped("removed --max-bs"),)))
+            assert made.held == ()
+
+    def test_of_a_kernel_is_not_gone_where_only_the_image_was_asked(self):
+        known = (stopped("h200 fa4.py", "arch"), stopped("h200 arch_list", "arch"))
+        world = replace(facts(), arch=(), lessons=known)
+        assert arch.check(world).held == ("h200 fa4.py", "h200 arch_list")
+        assert arch.check(replace(world, unknown={"arch": "unreachable"})).held == ("h200 arch_list",)
 
 
 class TestWhatWasLookedAt:

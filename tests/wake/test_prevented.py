@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace as renewed
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as renew
 
 from bot import ledger as chains
 from bot.cli.payload import event_of
@@ -16,8 +18,11 @@ from bot.decide import decide
 from bot.errors import Refusal
 from bot.ledger import OPEN_BUMPS
 from bot.model.event import Requested
+from bot.model.finding import Checked
 from bot.model.ledger import OpenBumps
-from bot.model.preflight import Load, Staged
+from bot.model.preflight import Facts, Load, Staged
+from bot.model.upstream import OptionChanged, OptionsChecked
+from bot.preflight import CHECKS, options
 from bot.wake.loop import wake
 from tests.wake.test_scanning import KEY, TAG, House
 
@@ -130,6 +135,83 @@ class TestAScan:
         yard.wakes(hours=25)
         (first,) = yard.ended()
         assert yard.opened() == [f"{first}-2"] and len(yard.pulls()) == 1
+
+
+class Parser:
+    """An engine that knows the recipe's option no more, in place of the check that reads its sources."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, facts: Facts) -> Checked:
+        self.asked += 1
+        passed = [one for one in facts.uses.options if one.name == "--max-running-requests"]
+        changed = tuple(OptionChanged(used=one, what="removed") for one in passed)
+        return options.check(renew(facts, options=OptionsChecked(engine="sglang", parsers=("a.py",), counted=4, changed=changed)))
+
+
+class Kitchen(Yard):
+    """The same yard, where all is staged and the recipe may be mended."""
+
+    def __init__(self, stack: ExitStack, work: Path) -> None:
+        super().__init__(stack, work)
+        self.gone = b""
+        self.stages()
+
+    def context(self) -> Any:
+        made = super().context()
+
+        def tree(oid: str) -> Any:
+            files = made.tree(oid)
+            read = files.read
+            files.read = lambda path: (data := read(path)) and re.sub(self.gone or b"(?!)", b"", data)
+            return files
+
+        return renewed(made, tree=tree)
+
+    def mends(self) -> None:
+        self.gone = rb"(?m)^ +max-running-requests: .*\n"
+
+
+@pytest.fixture
+def parser(monkeypatch: pytest.MonkeyPatch) -> Parser:
+    made = Parser()
+    monkeypatch.setitem(CHECKS, "options", made)
+    return made
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path, parser: Parser) -> Iterator[Kitchen]:
+    with ExitStack() as stack:
+        yield Kitchen(stack, tmp_path)
+
+
+class TestAnOptionThatTheNewEngineDoesNotKnow:
+    def test_is_refused_in_the_checks_own_words_when_a_person_asks_again(self, kitchen: Kitchen) -> None:
+        assert kitchen.asks().ended == "incompatible"
+        tip = kitchen.bot.ledger.tip().oid
+        with pytest.raises(Refusal) as refused:
+            kitchen.asks()
+        assert str(refused.value).startswith("the new engine has no option --max-running-requests; The same image was stopped here before")
+        assert kitchen.ended()[0] in str(refused.value) and "remove --max-running-requests" in str(refused.value)
+        assert kitchen.bot.ledger.tip().oid == tip
+
+    def test_is_tried_again_once_the_recipe_passes_it_no_more(self, kitchen: Kitchen) -> None:
+        kitchen.asks()
+        kitchen.mends()
+        first, = kitchen.ended()
+        assert kitchen.asks().bump == f"{first}-2"
+        assert kitchen.opened() == [f"{first}-2"] and len(kitchen.pulls()) == 1
+
+    def test_is_planned_again_by_a_scan_when_the_recipe_asks_for_something_else_and_not_before(self, kitchen: Kitchen,
+                                                                                               parser: Parser) -> None:
+        kitchen.wakes()
+        asked, (first,) = parser.asked, kitchen.ended()
+        kitchen.wakes(hours=25)
+        assert parser.asked == asked and kitchen.opened() == []
+        kitchen.mends()
+        kitchen.wakes(hours=25)
+        assert kitchen.opened() == [f"{first}-2"]
 
 
 class TestTheSweep:
