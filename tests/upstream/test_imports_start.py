@@ -52,6 +52,13 @@ class TestTheStart:
         assert stopping(files, say=said.append) == ["plugin/__init__.py", "plugin/run.py"]
         assert len(said) == 1 and "no package for engine" in said[0]
 
+    def test_of_a_known_engine_is_what_its_command_runs_and_the_server_that_it_calls(self) -> None:
+        known = {"engine": ENGINE, "other": Engine(repositories=(), module="serving", package="serving", servers=("serving.http",),
+                                                   commands=("python3 -m serving.launch", "serving serve"))}
+        files = {**META, "serving/__init__.py": "", "serving/launch.py": f"if __name__ == '__main__':\n    {GONE}",
+                 "serving/http.py": GONE, "serving/idle.py": GONE}
+        assert stopping(files, known=known) == ["serving/http.py", "serving/launch.py"]
+
     def test_may_be_told_to_go_further(self) -> None:
         files = {**PART, "part/engine/main.py": "", "part/front/engine_processor.py": GONE, "part/front/__init__.py": ""}
         assert stopping(files) == []
