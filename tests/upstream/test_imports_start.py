@@ -92,6 +92,11 @@ class TestAnImport:
         assert set(missing(checkout, line)) == {"engine.gone"}
         assert set(missing({**checkout, **META}, line)) == {"engine._version", "engine.rpc_pb2", "engine._C", "engine.gone"}
 
+    def test_of_a_stub_alone_is_missing_where_it_is_built(self) -> None:
+        engine = {"engine/__init__.py": "", "engine/made.pyi": "x: int\n"}
+        assert missing(engine, "import engine.made\n") == {}
+        assert set(missing({**engine, **META}, "import engine.made\n")) == {"engine.made"}
+
     def test_of_a_part_that_another_package_may_bring_is_not_missing(self) -> None:
         assert missing({"engine/here/__init__.py": ""}, "import engine.elsewhere\nimport engine.here.gone\n").keys() == {"engine.here.gone"}
 
