@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bot.upstream.imports.conditions import dotted
@@ -21,6 +20,16 @@ _OTHER = {"OSError", "RuntimeError", "AttributeError", "ValueError", "TypeError"
           "ZeroDivisionError", "MemoryError", "RecursionError", "TimeoutError", "Warning", "DeprecationWarning"}
 _EXITS = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
 _FAILURES = {"module": ModuleNotFoundError, "name": ImportError}
+
+
+def _below(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    yield kind
+    for one in kind.__subclasses__():
+        yield from _below(one)
+
+
+_CLASSES = {kind.__name__: kind for kind in _below(BaseException) if kind.__module__ == "builtins"} \
+    | {"IOError": OSError, "EnvironmentError": OSError}
 
 
 def handler(node: ast.ExceptHandler, exits: Collection[str]) -> Handler:
@@ -112,8 +121,7 @@ def _handed_on(raised: str, failure: str) -> str:
 
 
 def _builtin(name: str) -> type[BaseException] | None:
-    found = getattr(builtins, name, None)
-    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+    return _CLASSES.get(name)
 
 
 def exiting(body: Sequence[ast.stmt]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from bot.upstream.imports import conditions, failing
+from bot.upstream.imports import conditions, failing, syntax
 from bot.upstream.imports.naming import Names
 from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Module, Statement, Try
 
@@ -31,11 +31,24 @@ def read(data: bytes) -> Module:
     """As `survey`, as a record. A literal list of 6 MB took the parser 2.9 GB: the size is limited first."""
     if len(data) > MAX_BYTES:
         raise ValueError(f"more than {MAX_BYTES} bytes")
-    tree = ast.parse(data)
+    tree = _parsed(data)
     reader, names = _Reader(tree), Names()
     reader.block(tree.body, (), False)
     names.read(tree)
     return msgspec.structs.replace(names.made(), statements=tuple(reader.statements), tries=tuple(reader.tries))
+
+
+def _parsed(data: bytes) -> ast.Module:
+    """Also of a newer Python; what is wrong in any Python stays a SyntaxError."""
+    try:
+        return ast.parse(data)
+    except SyntaxError as error:
+        if b"coding" in data[:200]:
+            raise
+        try:
+            return ast.parse(syntax.plain(data.decode("utf-8-sig")))
+        except (SyntaxError, ValueError):
+            raise error from None
 
 
 class _Reader:
