@@ -120,6 +120,8 @@ class Names:
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
                 self._bound[bound] = 2
+                if alias.name == "TYPE_CHECKING":
+                    self._bound[bound], self.flags[bound] = 1, ["typing"]
                 self._answers |= bound == "__getattr__"
                 self.gone.pop(bound, None)
         elif isinstance(node, (ast.For, ast.AsyncFor)):

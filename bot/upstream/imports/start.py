@@ -128,11 +128,13 @@ def entries(modules: Modules, called: Sequence[str], extra: Sequence[str] = ()) 
     return made
 
 
-def own(modules: Modules, scripts: Sequence[str]) -> list[Entry]:
-    """Where a consumer starts that has no package for the engine: its own top-level packages and the modules of its scripts."""
+def own(modules: Modules, scripts: Sequence[str], run: Sequence[str] = ()) -> list[Entry]:
+    """Where a consumer starts that has no package for the engine: its own top-level packages, the modules of its scripts, and those
+    that are `run` (`python3 -m`)."""
     made = [Entry(top) for top in sorted(modules.tops) if modules.get(top)]
     made += [Entry(f"{top}.{_MAIN}", main=True) for top in sorted(modules.tops) if modules.get(f"{top}.{_MAIN}")]
-    return made + [Entry(name) for name in dict.fromkeys(scripts) if modules.get(name)]
+    made += [Entry(name) for name in dict.fromkeys(scripts) if modules.get(name)]
+    return made + [Entry(name, main=True) for name in dict.fromkeys(run) if modules.get(name)]
 
 
 def lacks(provider: Provider, statement: Statement, name: str, package: bool) -> Failure | str:
