@@ -21,6 +21,8 @@ from bot.ports import Process
 FIRST_S = 900.0
 # As old may be what a clone says of branches and tags; a commit that is asked for by its id is fetched whenever it is not here.
 STALE_S = 1800.0
+# Of so many it costs less to ask for each than to walk a whole tree.
+FEW = 50
 CLONES, CLONES_BYTES = 8, 6_000_000_000
 ID = re.compile(r"[0-9a-f]{4,64}")
 OID = re.compile(r"[0-9a-f]{40}")
@@ -153,11 +155,7 @@ class Clone:
         of them would fetch it alone. Which are missing it tells only of whole trees."""
         if self.local or not blobs:
             return
-        # Where all are here, a few cost little to ask for; without a protocol git cannot fetch one by the way.
-        few = "".join(f"{blob}\n" for blob in blobs).encode()
-        code, out, _ = self.git.answer("--no-optional-locks", "cat-file", "--batch-check=%(objectname)", stdin=few,
-                                       env={"GIT_ALLOW_PROTOCOL": "none"})
-        if code == 0 and out == few:
+        if len(blobs) <= FEW and self._here(blobs):
             return
         given = "".join(f"{commit}\n{commit}^@\n" for commit in commits).encode()
         told = self.run("rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk=unsorted", "--stdin",
@@ -166,6 +164,13 @@ class Clone:
         if missing:
             self.git.run("-c", "fetch.negotiationAlgorithm=noop", "fetch", *_COMMON, "--no-tags", "--filter=blob:none", "--stdin",
                          "origin", stdin="".join(f"{line}\n" for line in sorted(missing)).encode(), limit_s=FIRST_S)
+
+    def _here(self, blobs: Collection[str]) -> bool:
+        """Whether all of these are here. Without a protocol git cannot fetch one by the way; it gives up at the first."""
+        asked = "".join(f"{blob}\n" for blob in blobs).encode()
+        code, out, _ = self.git.answer("--no-optional-locks", "cat-file", "--batch-check=%(objectname)", stdin=asked,
+                                       env={"GIT_ALLOW_PROTOCOL": "none"})
+        return code == 0 and out == asked
 
     def _fetch(self, *words: str, limit_s: float) -> None:
         code, _, err = self.git.answer("fetch", *_COMMON, *words, limit_s=limit_s)

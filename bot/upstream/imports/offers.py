@@ -9,7 +9,8 @@ from bot.upstream.imports.packages import Found, Modules
 from bot.upstream.imports.records import BODY, STAR, Lazy, Module, Statement, Want
 from bot.upstream.imports.surveyed import Survey, Surveyed, absolute
 
-_ALWAYS = frozenset("__name__ __doc__ __file__ __path__ __package__ __spec__ __loader__ __dict__ __builtins__ __cached__".split())
+_ALWAYS = frozenset("__name__ __doc__ __file__ __path__ __package__ __spec__ __loader__ __dict__ __builtins__ __cached__".split()) \
+    | {"__annotations__", *dir(object)}
 Asked = frozenset[tuple[str, str]]
 
 
