@@ -99,7 +99,8 @@ def _patch(one: CarriedHeld) -> PlanFinding:
     """A patch that the image brings by itself: applied once more it fails, or does nothing."""
     named = ", ".join(_named(held.change).en for held in one.held)
     named_zh = "、".join(_named(held.change).zh for held in one.held)
-    at = safe(one.carried.at.text)
+    place = one.carried.at
+    at = safe(place.file if one.carried.patch_id or place.file.endswith((".diff", ".patch")) else place.text)
     seen = ", ".join(f"{(held.commit or '')[:12]} by {held.by}" for held in one.held)
     return PlanFinding(check="contains", class_=None, action="note", evidence=seen, where=one.carried.at.text, who="maintainer",
                        what=Text(f"the image holds what the patch {at} brings ({named})",

@@ -98,6 +98,10 @@ class TestTheBody:
         facts = bump("proposal", "repair", "changelog", runs=(RED, run(30, "smoke", REPAIR, job(7), minutes=70), sweep))
         assert self.lines(facts) == [(0, "failed"), (1, "passed"), (None, "running")]
 
+    def test_a_proposal_that_was_mended_before_anything_ran_waits_for_nothing(self) -> None:
+        assert self.lines(bump("proposal", "repair")) == [(0, "replaced"), (1, "waiting")]
+        assert self.lines(bump("proposal", "repair", runs=(RED,))) == [(0, "failed"), (1, "waiting")]
+
     def test_a_push_run_without_a_job_that_measures_is_no_sweep(self) -> None:
         pushed = run(19, "sweep", ENTRY, job(9, role="other", conclusion="skipped"), conclusion="skipped", reason="push")
         assert self.lines(bump("proposal", "changelog", runs=(GREEN, pushed))) == [(0, "passed")]

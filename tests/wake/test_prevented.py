@@ -214,20 +214,45 @@ class TestAnOptionThatTheNewEngineDoesNotKnow:
         assert kitchen.opened() == [f"{first}-2"]
 
 
+@pytest.fixture
+def deferred(yard: Yard) -> Yard:
+    """A bump whose smoke passed, and for whose sweep the fleet had no room."""
+    yard.stages()
+    yard.asks()
+    yard.machines.idle = 0
+    for event, payload in yard.world.deliveries():
+        if any(report.ended for report in wake_of(yard, event, payload)):
+            break
+    return yard
+
+
+def runs_of(yard: Yard, workflow: str) -> list:
+    return [run for run in yard.world.hub.runs_made() if workflow in run.workflow and run.event == "workflow_dispatch"]
+
+
+def says(yard: Yard, pull: int, words: str) -> tuple:
+    yard.world.clock.sleep(60)
+    yard.world.hub.person("maintainer-a").comment(pull, words)
+    return wake_of(yard, "issue_comment", {
+        "action": "created", "issue": {"number": pull, "pull_request": {}}, "comment": {"id": 1, "user": {"login": "x"}},
+        "sender": {"login": "x"}})
+
+
 class TestTheSweep:
-    def test_does_not_begin_where_the_fleet_has_no_room_by_then(self, yard: Yard) -> None:
-        yard.stages()
-        yard.asks()
-        yard.machines.idle = 0
-        bot, deliveries = yard, yard.world.deliveries()
-        reports: list = []
-        for event, payload in deliveries:
-            reports = list(wake_of(bot, event, payload))
-            if any(report.ended for report in reports):
-                break
-        assert [report.ended for report in reports] == ["capacity-deferred"]
-        assert not [run for run in yard.world.hub.runs_made() if "sweep" in run.workflow and run.event == "workflow_dispatch"]
-        assert any(lesson.release and lesson.release.of == "capacity" for lesson in yard.lessons())
+    def test_does_not_begin_where_the_fleet_has_no_room_by_then(self, deferred: Yard) -> None:
+        (bump,) = deferred.ended()
+        assert runs_of(deferred, "smoke") and not runs_of(deferred, "sweep")
+        assert any(lesson.release and lesson.release.of == "capacity" for lesson in deferred.lessons())
+
+    def test_begins_after_a_retry_on_its_pull_request_without_another_smoke(self, deferred: Yard) -> None:
+        deferred.machines.idle = 4
+        (bump,), (pull,), smokes = deferred.ended(), deferred.pulls(), runs_of(deferred, "smoke")
+        assert not pull.open
+        reports = says(deferred, pull.number, "/bump retry")
+        assert [report.ended for report in reports if report.bump == bump] == [None]
+        assert deferred.opened() == [bump] and deferred.pulls()[0].open
+        says(deferred, pull.number, "/bump sweep")
+        assert len(runs_of(deferred, "smoke")) == len(smokes) and len(runs_of(deferred, "sweep")) == 1
 
 
 def wake_of(yard: Yard, event: str, payload: dict) -> tuple:

@@ -97,7 +97,7 @@ def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:
     tested = [head for head in bump.memory.heads if head.why in ("proposal", "repair")]
     for number, head in enumerate(tested):
         runs = [run for run in bump.world.runs if run.stage == "smoke" and run.head == head.sha]
-        lines.append(_line(bump, number, head.sha, runs))
+        lines.append(_line(bump, number, head.sha, runs, last=head is tested[-1]))
     sweeps = [run for run in bump.world.runs if run.stage == "sweep" and any(job.role != "other" for job in run.jobs)]
     if sweeps:
         newest = max(sweeps, key=lambda run: (run.created, run.id))
@@ -106,17 +106,19 @@ def attempt_lines(bump: Bump) -> tuple[AttemptLine, ...]:
     return tuple(lines)
 
 
-def _line(bump: Bump, number: int | None, head: str, runs: list[Run], *, beside: Sequence[Run] = ()) -> AttemptLine:
+def _line(bump: Bump, number: int | None, head: str, runs: list[Run], *, beside: Sequence[Run] = (),
+          last: bool = True) -> AttemptLine:
     run = max(runs, key=lambda run: (run.created, run.id)) if runs else None
     return AttemptLine(
         number=number, head=head, run=run.id if run else None, attempt=run.attempt if run else None,
-        result=_word(bump, number, run), gpu_hours=fsum(spent(run) for run in (*runs, *beside)),
+        result=_word(bump, number, run) if run or last else "replaced", gpu_hours=fsum(spent(run) for run in (*runs, *beside)),
     )
 
 
 def _word(bump: Bump, number: int | None, run: Run | None) -> str:
-    """How the attempt stands: a stage of its smoke that passed is not the smoke, while others are to come."""
-    word = result(bump, run)
+    """How the attempt stands: a stage of its smoke that passed is not the smoke, while others are to come; and a bump that is over
+    starts nothing more."""
+    word = "not-reached" if run is None and bump.memory.ended is not None else result(bump, run)
     to_come = number is not None and run is not None and run.head == bump.tested_head and any(
         not smokes(bump, step) for step in steps(bump))
     return "running" if word == "passed" and to_come and bump.memory.ended is None else word
