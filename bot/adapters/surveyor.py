@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -19,6 +19,7 @@ import msgspec
 
 from bot.adapters import child
 from bot.adapters.store import Store
+from bot.adapters.tree import contents, git_id
 from bot.errors import BadInput
 from bot.ports import Tree
 from bot.upstream.surveys import SURVEYS
@@ -52,41 +53,49 @@ class ChildSurveyor:
 
     def survey(self, name: str, tree: Tree, paths: Sequence[str]) -> Mapping[str, Any]:
         """What the survey tells of each file; None for one that is not there or could not be read."""
-        want = getattr(tree, "want", None)
-        if want is not None:
-            want(paths)
-        told: dict[str, Any] = {}
-        asked: dict[str, list[tuple[str, bytes]]] = {}
-        for path in dict.fromkeys(paths):
-            data = _content(tree, path)
-            told[path] = None
-            if data is not None:
-                asked.setdefault(_key(name, data), []).append((path, data))
+        asked = list(dict.fromkeys(paths))
+        ids = contents(tree, asked)
         try:
-            fresh = {key: files[0] for key, files in asked.items() if not self._known(key)}
-            made = self._children.survey(name, fresh) if fresh else {}
-            for key, answer in made.items():
-                self._keep(key, answer)
-            for key, files in asked.items():
-                body = made.get(key) or self._kept.get(key) or self._stored(key)
-                for path, _ in files:
-                    told[path] = msgspec.msgpack.decode(body)[1] if body else None
+            keys = {path: _key(name, ids[path]) for path in asked if path in ids}
+            known = self._known(keys.values())
+            bodies = {path: known[key] for path, key in keys.items() if key in known}
+            lacking = [path for path in asked if path not in bodies]
+            if lacking:
+                bodies |= self._read(name, tree, lacking, ids)
         finally:
             if self._store:
                 self._store.close()
-        return told
+        return {path: msgspec.msgpack.decode(bodies[path])[1] if path in bodies else None for path in asked}
 
-    def _known(self, key: str) -> bool:
-        return key in self._kept or self._stored(key) is not None
+    def _read(self, name: str, tree: Tree, paths: Sequence[str], ids: Mapping[str, str]) -> dict[str, bytes]:
+        """The answers for files whose content's id told nothing, as far as they can be read."""
+        if (want := getattr(tree, "want", None)) is not None:
+            want(paths)
+        bodies: dict[str, bytes] = {}
+        asked: dict[str, list[tuple[str, bytes]]] = {}
+        for path in paths:
+            data = _content(tree, path)
+            if data is not None:
+                asked.setdefault(_key(name, _id(data, ids.get(path))), []).append((path, data))
+        known = self._known(asked)
+        fresh = {key: files[0] for key, files in asked.items() if key not in known}
+        made = self._children.survey(name, fresh) if fresh else {}
+        for key, answer in made.items():
+            self._keep(key, answer)
+        for key, files in asked.items():
+            bodies |= {path: made.get(key) or known[key] for path, _ in files}
+        return bodies
 
-    def _stored(self, key: str) -> bytes | None:
-        row = self._store.get(_place(key)) if self._store else None
-        if row is None or row[0] != key.encode():
-            return None
-        self._remember(key, row[1])
-        if self._store:
-            self._store.use(_place(key))
-        return row[1]
+    def _known(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """The answers that are kept."""
+        found = {key: self._kept.get(key) for key in keys}
+        places = {_place(key): key for key, body in found.items() if body is None} if self._store else {}
+        for place, (note, body) in self._store.many(list(places)).items() if self._store and places else ():
+            if note == places[place].encode():
+                found[places[place]] = body
+                self._remember(places[place], body)
+                self._store.use(place)
+        return {key: body for key, body in found.items() if body}
 
     def _keep(self, key: str, answer: bytes) -> None:
         """What was past a limit here and now is tried again another time."""
@@ -187,9 +196,17 @@ def _content(tree: Tree, path: str) -> bytes | None:
     return data if data is not None and len(data) <= MAX_FILE else None
 
 
-def _key(name: str, data: bytes) -> str:
+def _id(data: bytes, told: str | None) -> str:
+    """What a content is kept under: the id that its tree told, where these bytes have it, else a sum of our own. git does not look
+    whether an object of somebody's folder is what it is called, and another repository has the true one."""
+    if told is not None and told == git_id(data, told):
+        return told
+    return hashlib.sha256(data).hexdigest()
+
+
+def _key(name: str, content: str) -> str:
     """What a result depends on: the survey, the grammar of this Python, and the bytes."""
-    return f"{name}/{SURVEYS[name].version}/{sys.version_info[0]}.{sys.version_info[1]}/{hashlib.sha256(data).hexdigest()}"
+    return f"{name}/{SURVEYS[name].version}/{sys.version_info[0]}.{sys.version_info[1]}/{content}"
 
 
 def _place(key: str) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from bot.adapters.gitcli import check_path, meaning
@@ -34,7 +35,7 @@ class LocalCommit:
 
     def __init__(self, process: Process, root: Path, oid: str) -> None:
         self._process, self._root, self._oid = process, root, oid
-        self._modes: dict[str, str] | None = None
+        self._blobs: dict[str, str] | None = None
         self._kept: dict[str, bytes] = {}
 
     @classmethod
@@ -76,14 +77,18 @@ class LocalCommit:
             self._kept[path] = out[end + 1:end + 1 + int(size)]
             at = end + int(size) + 2
 
+    def contents(self, paths: Collection[str]) -> Mapping[str, str]:
+        """The ids of these files' contents, as `contents` below says."""
+        return {path: f"git:{blob}" for path in paths if (blob := self._listing().get(path))}
+
     def _listing(self) -> dict[str, str]:
-        if self._modes is None:
+        if self._blobs is None:
             code, out, err = _git(self._process, self._root, "ls-tree", "-r", "-z", "--full-tree", self._oid)
             if code:
                 raise meaning("ls-tree", err)
             rows = (row.partition("\t") for row in out.decode("utf-8", "surrogateescape").split("\0")[:-1])
-            self._modes = {path: facts[:6] for facts, _, path in rows if facts[:6] in _PLAIN_MODES}
-        return self._modes
+            self._blobs = {path: facts.split(" ")[2] for facts, _, path in rows if facts[:6] in _PLAIN_MODES}
+        return self._blobs
 
 
 class SubTree:
@@ -102,6 +107,24 @@ class SubTree:
         """Says which files will be read, to a tree that can make use of it."""
         if (want := getattr(self._tree, "want", None)) is not None:
             want([self._below + path for path in paths])
+
+    def contents(self, paths: Collection[str]) -> Mapping[str, str]:
+        """The ids of these files' contents, where the tree around knows them."""
+        told = contents(self._tree, [self._below + path for path in paths])
+        return {path[len(self._below):]: one for path, one in told.items()}
+
+
+def contents(tree: Tree, paths: Collection[str]) -> Mapping[str, str]:
+    """Ids of the contents of those files that a tree can tell of without reading them, none where it cannot: `git:` and the id of
+    the blob. Two files of one id are one content, in whatever tree; whether bytes are that content `git_id` tells."""
+    told = getattr(tree, "contents", None)
+    return told(paths) if told is not None else {}
+
+
+def git_id(data: bytes, like: str) -> str:
+    """The id of a content in git, by the kind of sum that another id is."""
+    digest = hashlib.sha256 if len(like) > 60 else hashlib.sha1
+    return "git:" + digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _git(process: Process, root: Path, *argv: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:

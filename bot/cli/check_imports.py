@@ -48,7 +48,8 @@ def check(place: Place, asked: list[str], consumer: str, format_: str) -> None:
     if format_ == "json":
         as_json([_plain(row) for row in rows])
     else:
-        _table(format_, rows, sum(one.counted for one in told))
+        _table(format_, rows)
+        _summed(told, rows)
     if any(row.stops for row in rows) or any(one.unread_start for one in told):
         raise typer.Exit(1)
 
@@ -124,7 +125,7 @@ def _plain(row: MissingImport) -> dict[str, object]:
     return told
 
 
-def _table(format_: str, rows: list[MissingImport], counted: int) -> None:
+def _table(format_: str, rows: list[MissingImport]) -> None:
     def mark(flag: bool) -> str:
         return "yes" if flag else ""
 
@@ -132,9 +133,16 @@ def _table(format_: str, rows: list[MissingImport], counted: int) -> None:
               mark(row.typing)) for row in rows]
     if rows:
         table(format_, HEADS, cells)
-    stops = sum(row.stops for row in rows)
-    note(f"{counted} imports looked at: {len(rows)} missing, {stops} of them keep it from starting" if rows
-         else f"{counted} imports looked at: nothing is missing")
+
+
+def _summed(told: list[ImportsChecked], rows: list[MissingImport]) -> None:
+    """The last line. What is not known is never called nothing."""
+    counted, stops = sum(one.counted for one in told), sum(row.stops for row in rows)
+    unsure = any(one.unknown or one.unread_start for one in told)
+    if rows:
+        note(f"{counted} imports looked at: {len(rows)} missing, {stops} of them keep it from starting")
+    else:
+        note(f"{counted} imports looked at: {'none is known to be missing' if unsure else 'nothing is missing'}")
 
 
 def _unknown(told: ImportsChecked) -> None:

@@ -52,7 +52,9 @@ def called(source: str) -> str:
 
 def address_of(layout: Layout, repository: str) -> str:
     """Where a repository is read that somebody names: the layout's own source of that name, else its mirror of an `owner/name`,
-    else GitHub's."""
+    else GitHub's. An address, or a folder of this machine, is one already."""
+    if "://" in repository or repository.startswith(("/", ".")):
+        return repository
     known = {called(source).lower(): source for source in
              (*layout.sources.values(), *(one.source for one in layout.preflight.coupled if one.source))}
     name = repository.lower()

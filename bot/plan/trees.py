@@ -48,7 +48,7 @@ class Trees:
 
     def history_of(self, source: str) -> History | None:
         """The history of an upstream by its address or name; None without one."""
-        address = source if "://" in source or not source else layouts.address_of(self._layout, source)
+        address = layouts.address_of(self._layout, source) if source else ""
         if address not in self._histories:
             self._histories[address] = self._asked(address, lambda up: up.history(address)) if address else None
         return self._histories[address]

@@ -44,7 +44,21 @@ def untold(trees: Trees, old: Resolved, new: Resolved) -> tuple[Text, ...]:
         return (Text(en=f"The layout names no source for {name}, so nothing upstream was compared",
                      zh=f"布局未指定 {name} 的源码仓库，因此未与上游比较"),)
     rows = ((old, _OLD), (new, _NEW))
-    return tuple(said for image, said in rows if trees.commit(image) is None)
+    return (*(said for image, said in rows if trees.commit(image) is None),
+            *(said for image in (old, new) if (said := _stands_in(trees, image)) is not None))
+
+
+def _stands_in(trees: Trees, image: Resolved) -> Text | None:
+    """That an image was judged by its release's sources, where what its label names is none of the engine's commits: it may be a
+    base image's, or that of a fork whose own changes nobody saw."""
+    told, read = image.facts.commit, trees.commit(image)
+    if told is None or read is None or read.startswith(told) or told.startswith(read):
+        return None
+    name, mine, theirs, of = image.reference.tag or image.digest[:19], told[:9], read[:9], trees.repository
+    return Text(en=f"{name} names commit {mine}, which is none of {of}; commit {theirs} of its release tag was read in its place, "
+                   f"so what the image holds besides the release is not known",
+                zh=f"{name} 标注的提交 {mine} 不属于 {of}；改读其发布标签对应的提交 {theirs}，"
+                   f"镜像中发布版本以外的内容未知")
 
 
 def contained(sources: Sources, trees: Trees, old: Resolved, new: Resolved, uses: Uses,

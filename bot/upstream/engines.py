@@ -14,8 +14,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     is where modules lie in a source tree; `parsers` and `environment` are files (from the module's parent) that define its command
     line and its variables, the first that is there counts first; `checks` are folders and files whose classes refuse settings;
     `kernels` maps modules it imports to the package that ships them; `keys` are the names under which recipes hold its options;
-    `commands` are words that start its server; `configs` are its options that name a file with more settings, and `settings` the
-    class that these are fields of (there a recipe's `keys` hold fields too, not options); `called` are other words for it: in a
+    `commands` are words that start its server, `servers` the modules that these come to only by a call; `configs` are its options
+    that name a file with more settings, and `settings` the class that these are fields of (there a recipe's `keys` hold fields too,
+    not options); `called` are other words for it: in a
     recipe's framework, and of the part that a package which uses it keeps for it."""
 
     repositories: tuple[str, ...]
@@ -29,6 +30,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kernels: dict[str, str] = {}
     keys: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
     configs: tuple[str, ...] = ()
     settings: str = ""
     called: tuple[str, ...] = ()

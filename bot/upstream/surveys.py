@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from bot.upstream.imports import declared
+from bot.upstream.imports import declared, words
 from bot.upstream.imports import reading as imports
 from bot.upstream.options import survey as options
 
@@ -24,6 +24,7 @@ class Survey(Struct, frozen=True):
 SURVEYS: dict[str, Survey] = {
     "imports": Survey(imports.VERSION, imports.survey),
     declared.NAME: Survey(declared.VERSION, declared.survey),
+    words.NAME: Survey(words.VERSION, words.survey),
     "options": Survey(options.VERSION, options.options),
     "names": Survey(options.VERSION, options.names),
 }

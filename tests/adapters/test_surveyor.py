@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from bot.adapters import surveyor
 from bot.adapters.surveyor import ChildSurveyor
+from bot.adapters.tree import git_id
+from bot.errors import BadInput
 from tests.upstream.imports_world import Files
 
 GOOD = {"a.py": "import engine\n", "b.py": "def f(): ...\n"}
@@ -22,6 +24,22 @@ def reading(tmp_path: Path) -> Iterator[ChildSurveyor]:
     made = ChildSurveyor(tmp_path / "cache")
     yield made
     made.close()
+
+
+class Listed(Files):
+    """A tree that tells its contents' ids as git does, whose contents may be out of reach."""
+
+    def __init__(self, files: Mapping[str, str], *, here: bool = True) -> None:
+        super().__init__(files)
+        self._here = here
+
+    def contents(self, paths: Collection[str]) -> Mapping[str, str]:
+        return {path: git_id(data, "") for path in paths if (data := super(Listed, self).read(path)) is not None}
+
+    def read(self, path: str) -> bytes | None:
+        if not self._here:
+            raise BadInput("not here", "fetch it")
+        return super().read(path)
 
 
 def read(made: ChildSurveyor, files: dict[str, str | bytes]) -> dict[str, bool]:
@@ -70,6 +88,24 @@ class TestWhatWasRead:
         monkeypatch.setattr(surveyor, "_Child", None)  # no child can be started now
         assert first.survey("imports", Files(GOOD), ["a.py"]) == told
         assert ChildSurveyor(tmp_path).survey("imports", Files({"moved.py": GOOD["a.py"]}), ["moved.py"])["moved.py"] == told["a.py"]
+
+    def test_is_told_by_the_contents_id_without_another_look(self, tmp_path: Path, reading: ChildSurveyor) -> None:
+        tree = Listed(GOOD)
+        told = reading.survey("imports", tree, list(GOOD))
+        assert ChildSurveyor(tmp_path / "cache").survey("imports", Listed(GOOD, here=False), list(GOOD)) == told
+        assert None not in told.values()
+
+    def test_under_an_id_that_it_has_not_tells_nothing_of_who_has_it(self, tmp_path: Path, reading: ChildSurveyor) -> None:
+        class Lying(Listed):
+            def contents(self, paths: Collection[str]) -> Mapping[str, str]:
+                return dict.fromkeys(paths, Listed(GOOD).contents(["a.py"])["a.py"])
+
+        lied = reading.survey("imports", Lying({"x.py": "import other\n"}), ["x.py"])
+        assert reading.survey("imports", Listed(GOOD), ["a.py"])["a.py"] not in (None, lied["x.py"])
+
+    def test_of_a_file_that_is_not_to_be_had_stays_unknown(self, reading: ChildSurveyor) -> None:
+        tree = Listed(GOOD, here=False)
+        assert set(reading.survey("imports", tree, [*GOOD, "none.py"]).values()) == {None}
 
     def test_and_could_not_be_is_not_tried_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         first = ChildSurveyor(tmp_path)

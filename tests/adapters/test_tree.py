@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters.clock import SystemClock
 from bot.adapters.process import LocalProcess
-from bot.adapters.tree import CommitTree, FolderTree, LocalCommit
+from bot.adapters.tree import CommitTree, FolderTree, LocalCommit, SubTree, contents, git_id
 from bot.errors import BadInput, BumpbotError, Missing
 from tests.fakes.git_memory import MemoryGit, MemoryRemote
 
@@ -58,6 +58,13 @@ class TestEveryTree:
 
 
 class TestALocalCommit:
+    def test_it_tells_the_ids_of_contents_as_git_makes_them(self, tmp_path):
+        tree = committed(tmp_path, FILES)
+        told = contents(tree, [*FILES, "nope"])
+        assert told == {path: git_id(data, one) for (path, data), one in zip(FILES.items(), told.values(), strict=True)}
+        assert contents(SubTree(tree, "recipes"), ["a.yaml"]) == {"a.yaml": told["recipes/a.yaml"]}
+        assert contents(FolderTree(tmp_path), list(FILES)) == {}
+
     def test_holds_what_was_committed_and_not_what_lies_there(self, tmp_path):
         (tmp_path / "link").symlink_to("README.md")
         tree = committed(tmp_path, FILES)

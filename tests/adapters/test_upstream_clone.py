@@ -193,6 +193,29 @@ class TestACloneOverTheWire:
                 os.utime(made[-1] / "used", (number, number))
         assert [folder.exists() for folder in made] == [False, True, True]
 
+    def test_keeps_what_many_commits_touched_and_tells_the_same_of_it(self, upstream, tmp_path) -> None:
+        first = upstream.commit("Begin", {"a": "0"})
+        made = {upstream.commit(f"Change {number}", {f"f{number % 7}": f"{number}"}): (f"f{number % 7}",) for number in range(60)}
+        with serve(upstream.folder) as (url, _):
+            for _ in range(2):
+                history = CloneHistory(Clone(LocalProcess(), url, tmp_path / "cache"))
+                assert history.touched(first, "main") == made
+            (kept,) = history.clone.git.folder.glob("touched-*.kept")
+            kept.write_bytes(b"\0" * 200 + kept.read_bytes()[200:])  # of another question, or damaged: asked anew
+            assert CloneHistory(Clone(LocalProcess(), url, tmp_path / "cache")).touched(first, "main") == made
+
+    def test_looks_for_no_content_that_is_here(self, upstream, story, tmp_path) -> None:
+        with serve(upstream.folder) as (url, asked):
+            clone = Clone(LocalProcess(), url, tmp_path / "cache")
+            head, lone = upstream.tip("main"), upstream.git("rev-parse", "main:README.md").strip()
+            other = upstream.git("rev-parse", f"main:{PARSER}").strip()
+            clone.complete([lone], [head])
+            before = len(asked)
+            clone.complete([lone], [head])
+            assert len(asked) == before
+            clone.complete([lone, other], [head])
+            assert len(asked) > before and clone.run("cat-file", "blob", other) == b"--tp\n"
+
     def test_may_hold_names_and_titles_that_are_no_text(self, upstream, story, tmp_path) -> None:
         upstream.git("fast-import", "--quiet", data=b"commit refs/heads/odd\ncommitter c <c@example.org> 1 +0000\ndata 3\n\xff\x01\x02\n"
                      b"M 100644 inline \"a\\377\\n.py\"\ndata 2\n\xff\x00\n")

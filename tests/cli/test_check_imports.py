@@ -61,7 +61,9 @@ class TestTheAnswer:
         shown = asked(engine, part)
         assert "part/engine/__init__.py:1" in shown.out and "1 of them keep it from starting" in shown.err
         assert asked(engine, part, "--format", "markdown").out.startswith("| missing | name |")
-        assert "nothing is missing" in asked(engine, folder(tmp_path / "good", GOOD)).err
+        assert "none is known to be missing" in asked(engine, folder(tmp_path / "good", GOOD)).err  # what is lazy is unknown
+        sure = {"part/engine/__init__.py": "from engine.new import run\n"}
+        assert "nothing is missing" in asked(engine, folder(tmp_path / "sure", sure)).err
 
     def test_of_several_engines_is_one_list(self, engine: Path, tmp_path: Path) -> None:
         other = wheel(tmp_path / "other.whl", {"other/__init__.py": ""})

@@ -86,6 +86,15 @@ class TestWhatIsNotCompared:
         note, = (one for one in found.notes if "built from" in one.en)
         assert "the new image" in note.en and "新镜像" in note.zh
 
+    def test_as_its_label_says_is_said_where_the_release_stands_in(self, engine: Elsewhere, tmp_path: Path) -> None:
+        """An image of a fork was judged by the release's sources, and its label's commit was shown beside them without a word."""
+        engine.git.tag("v0.5.20", engine.new)
+        found = engine.plan(tmp_path / "cache", url=str(engine.git.folder), new="75b7288f0" + "0" * 31)
+        note, = (one for one in found.notes if "release tag" in one.en)
+        assert note.en.startswith("v0.5.20-cu130 names commit 75b7288f0, which is none of ") and engine.new[:9] in note.zh
+        whole = engine.plan(tmp_path / "cache", url=str(engine.git.folder), new=engine.new)
+        assert not [one for one in whole.notes if "release tag" in one.en]
+
     def test_for_want_of_a_source_is_said(self, engine: Elsewhere, tmp_path: Path) -> None:
         found = engine.plan(tmp_path / "cache", new=engine.new)
         assert found.comparisons == ()

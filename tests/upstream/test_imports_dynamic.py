@@ -60,3 +60,47 @@ class TestAGetattr:
     ])
     def test_that_is_made_elsewhere_may_answer_any_name(self, text: str) -> None:
         assert answer(text, other="def __getattr__(name): ...\n") is None
+
+
+TABLE = "T = {'wanted': '.new:wanted', 'lost': '.gone:lost', 'lacking': '.new:lacking'}\n"
+SPLIT = "def __getattr__(name):\n    if name in T:\n        at, word = T[name].split(':')\n" \
+        "        return getattr(import_module(at, __package__), word)\n    raise AttributeError\n"
+BY_NAME = "def __getattr__(name):\n    at = T.get(name)\n    if at is None:\n        raise AttributeError\n" \
+          "    return getattr(importlib.import_module({}), name)\n"
+BESIDE = "def __getattr__(name):\n    if name == 'wanted':\n        from .new import wanted\n        return wanted\n" \
+         "    elif name == 'lost':\n        from .gone import lost\n        return lost\n" \
+         "    if name in ('lacking',):\n        from engine import new\n        from engine.new import lacking\n        return lacking\n" \
+         "    raise AttributeError\n"
+
+
+class TestWhereAGetattrGetsANameFrom:
+    @pytest.mark.parametrize("text", [
+        TABLE + SPLIT, BESIDE,
+        "T = {'wanted': 'engine.new', 'lost': 'engine.gone', 'lacking': 'engine.new'}\n" + BY_NAME.format("at"),
+        "T = {'wanted': 'new', 'lost': 'gone', 'lacking': 'new'}\n" + BY_NAME.format("f'.{at}', __package__"),
+        "T = {'wanted': ('.new', 'wanted'), 'lost': ('.gone', 'x'), 'lacking': ('.new', 'x')}\n" + SPLIT.replace(".split(':')", ""),
+    ])
+    def test_must_have_it(self, text: str) -> None:
+        files = {"new": "wanted = 1\n"}
+        assert [answer(text, name, **files) for name in ("wanted", "lost", "lacking")] == [True, False, False]
+
+    @pytest.mark.parametrize("text", [
+        "T = {'lost': 'gone'}\n" + BY_NAME.format("f'.{at}_impl', __package__"),
+        "T = {'lost': 'gone'}\n" + BY_NAME.format("where(at)"), "T = {'lost': 'gone'}\n" + BY_NAME.format("at"),
+        "T = {'lost': '.gone'}\ndef __getattr__(name):\n    try:\n        return import_module(T[name])\n    except KeyError:\n"
+        "        raise AttributeError\n    except ImportError:\n        return None\n",
+        "def __getattr__(name):\n    if name == 'lost':\n        if x:\n            from .gone import lost\n        return 1\n"
+        "    raise AttributeError\n",
+        "def __getattr__(name):\n    if name == 'lost':\n        try:\n            from .gone import lost\n        except ImportError:\n"
+        "            lost = None\n        return lost\n    raise AttributeError\n",
+        "T = {'lost': 'engine.new.lost'}\ndef __getattr__(name):\n    at, _, word = T[name].rpartition('.')\n"
+        "    return getattr(import_module(at), word)\n",
+    ])
+    def test_counts_only_where_it_is_surely_that(self, text: str) -> None:
+        assert answer(text, "lost", new="lost = 1\n") is not False
+
+    def test_fails_for_want_of_a_module_where_that_is_gone(self) -> None:
+        main = "try:\n    from engine.part import {}\nexcept ModuleNotFoundError:\n    pass\n"
+        engine = {"engine/__init__.py": "", "engine/part.py": TABLE + SPLIT, "engine/new.py": ""}
+        rows = [told(engine, {**PART, "part/engine/main.py": main.format(name)}).missing[0] for name in ("lost", "lacking")]
+        assert [row.guarded for row in rows] == [True, False]

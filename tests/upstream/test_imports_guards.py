@@ -33,6 +33,19 @@ class TestAnImportThatIsNotGuarded:
         "import importlib\nengine = importlib.import_module('engine.gone')\n",
         "import sys\nif sys.platform.startswith('x'):\n    pass\nimport engine.gone\n",
         "import sys\nif sys.platform == 'linux':\n    import engine.gone\n",
+        "import sys\nif sys.version_info >= (3, 8):\n    import engine.gone\n",
+        "import sys\nPY3 = sys.version_info[0] >= 3\nif PY3:\n    import engine.gone\n",
+        "import sys\nif sys.version_info.major == 2 or sys.version_info[:2] < (3, 6):\n    pass\nelse:\n    import engine.gone\n",
+        "for each in [1]:\n    import engine.gone\n",
+        "for each in x:\n    pass\nelse:\n    import engine.gone\n",
+        "while 0:\n    pass\nelse:\n    import engine.gone\n",
+        "match 1:\n    case 1:\n        import engine.gone\n",
+        "match x:\n    case _:\n        import engine.gone\n",
+        "try:\n    try:\n        import engine.gone\n    except ImportError:\n        raise RuntimeError\nexcept ImportError:\n    pass\n",
+        "try:\n    try:\n        import engine.gone\n    except ImportError:\n        sys.exit(1)\nexcept Exception:\n    pass\n",
+        "try:\n    import engine.gone\nexcept ImportError:\n    assert False, 'install engine'\n",
+        "def leave(why):\n    print(why)\n    sys.exit(1)\ntry:\n    import engine.gone\nexcept ImportError:\n    leave('x')\n",
+        "@contextmanager\ndef timed():\n    try:\n        yield\n    finally:\n        stop()\nwith timed():\n    import engine.gone\n",
     ])
     def test_stops(self, main: str) -> None:
         assert row(main).stops and flags(row(main)) == START
@@ -63,6 +76,16 @@ class TestAGuardedImport:
         "import engine\nif Version(engine.__version__) >= Version('9'):\n    import engine.gone\n",
         "if is_npu():\n    import engine.gone\n",
         "import os\nif os.environ.get('X'):\n    import engine.gone\n",
+        "from contextlib import suppress as quiet\nwith quiet(ImportError):\n    import engine.gone\n",
+        "@contextlib.contextmanager\ndef maybe():\n    try:\n        yield\n    except ImportError:\n        pass\n"
+        "with maybe():\n    import engine.gone\n",
+        "class Maybe:\n    def __exit__(self, *why):\n        return True\nwith Maybe():\n    import engine.gone\n",
+        "with contextlib.ExitStack() as stack:\n    stack.enter_context(contextlib.suppress(ImportError))\n    import engine.gone\n",
+        "for each in x:\n    import engine.gone\n", "match x:\n    case 1:\n        import engine.gone\n",
+        "for each in x:\n    if each:\n        break\nelse:\n    import engine.gone\n",
+        "try:\n    try:\n        import engine.gone\n    except ImportError:\n        raise RuntimeError\nexcept Exception:\n    pass\n",
+        "try:\n    try:\n        import engine.gone\n    except ImportError as error:\n        raise Ours from error\n"
+        "except ImportError:\n    pass\n",
     ])
     def test_is_told_and_does_not_stop(self, main: str) -> None:
         assert flags(row(main)) == {"guarded", "on_start_path"}
@@ -84,6 +107,7 @@ class TestWhatIsNotExecuted:
         ("def run():\n    try:\n        import engine.gone\n    except ImportError:\n        pass\n", {"lazy", "guarded"}),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import engine.gone\n", {"typing"}),
         ("import typing\nif typing.TYPE_CHECKING:\n    import engine.gone\n", {"typing"}),
+        ("from typing import TYPE_CHECKING as TC\nif TC:\n    import engine.gone\n", {"typing"}),
         ("import typing as t\nif t.TYPE_CHECKING and True:\n    import engine.gone\n", {"typing"}),
         ("if __name__ == '__main__':\n    import engine.gone\n", set()),
     ])
@@ -137,3 +161,44 @@ class TestAnOption:
                 "        except ModuleNotFoundError:\n            sys.exit(1)\n")
         found = row(main)
         assert flags(found) == {"lazy"} and found.needs == ("config.processor=engine",)
+
+
+class TestTwoWays:
+    """One of the sides of a condition runs, whatever it says."""
+
+    BOTH = "if {}:\n    import engine.gone\nelse:\n    import engine.older\n"
+
+    @pytest.mark.parametrize("test", ["os.environ.get('X')", "HAVE", "Version(v) > Version('1')", "is_npu()"])
+    def test_that_both_fail_guard_neither(self, test: str) -> None:
+        assert all(found.stops for found in missing(ENGINE, self.BOTH.format(test)).values())
+
+    def test_of_which_one_works_guard_the_other(self) -> None:
+        for there in ("pass", "import engine.new", "import numpy", "try:\n        import engine.older\n    except ImportError:\n        pass"):
+            found = missing(ENGINE, self.BOTH.format("HAVE").replace("import engine.older", there))
+            assert not any(row.stops for row in found.values())
+
+    def test_without_an_else_guard(self) -> None:
+        found = missing(ENGINE, "if HAVE:\n    import engine.gone\nelif X:\n    import engine.older\n")
+        assert not any(row.stops for row in found.values())
+
+    def test_or_more_are_judged_alike(self) -> None:
+        main = "if A:\n    import engine.gone\nelif B:\n    if C:\n        import engine.c\n    else:\n        import engine.d\n" \
+               "else:\n    import engine.e\n"
+        assert all(found.stops for found in missing(ENGINE, main).values())
+        found = missing(ENGINE, main.replace("engine.d", "engine.new"))
+        assert len(found) == 3 and not any(row.stops for row in found.values())
+
+    def test_of_a_match_are_judged_alike(self) -> None:
+        main = "match x:\n    case 1:\n        import engine.gone\n    case _:\n        import engine.{}\n"
+        assert [missing(ENGINE, main.format(name))["engine.gone"].stops for name in ("older", "new")] == [True, False]
+
+    def test_that_fail_guard_nothing_around_them(self) -> None:
+        main = "try:\n" + "".join(f"    {line}\n" for line in self.BOTH.format("HAVE").splitlines()) + "except ImportError:\n    pass\n"
+        assert all(found.guarded for found in missing(ENGINE, main).values())
+
+    def test_may_be_many(self) -> None:
+        chain = "if a == 0:\n    pass\n" + "".join(f"elif a == {n}:\n    pass\n" for n in range(1, 900)) + "else:\n    import engine.{}\n"
+        assert flags(missing(ENGINE, chain.format("gone"))["engine.gone"]) == {"guarded", "on_start_path"}
+        assert row(chain.format("new") + "import engine.gone\n").stops
+        many = {**ENGINE, "engine/many.py": chain.format("new") + "run = 1\n"}
+        assert set(missing(many, "from engine.many import run, gone\n")) == {"engine.many.gone"}

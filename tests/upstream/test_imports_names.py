@@ -32,7 +32,7 @@ class TestANameIsThere:
             engine = {"engine/__init__.py": "", "engine/part/wanted.py": "", **init}
             assert missing(engine, "from engine.part import wanted\nimport engine.part.wanted\n") == {}
 
-    @pytest.mark.parametrize("name", ["__name__", "__file__", "__doc__"])
+    @pytest.mark.parametrize("name", ["__name__", "__file__", "__doc__", "__class__", "__annotations__"])
     def test_as_every_module_has_it(self, name: str) -> None:
         assert offered("", name=name)
 

@@ -52,6 +52,13 @@ class TestTheStart:
         assert stopping(files, say=said.append) == ["plugin/__init__.py", "plugin/run.py"]
         assert len(said) == 1 and "no package for engine" in said[0]
 
+    def test_of_a_known_engine_is_what_its_command_runs_and_the_server_that_it_calls(self) -> None:
+        known = {"engine": ENGINE, "other": Engine(repositories=(), module="serving", package="serving", servers=("serving.http",),
+                                                   commands=("python3 -m serving.launch", "serving serve"))}
+        files = {**META, "serving/__init__.py": "", "serving/launch.py": f"if __name__ == '__main__':\n    {GONE}",
+                 "serving/http.py": GONE, "serving/idle.py": GONE}
+        assert stopping(files, known=known) == ["serving/http.py", "serving/launch.py"]
+
     def test_may_be_told_to_go_further(self) -> None:
         files = {**PART, "part/engine/main.py": "", "part/front/engine_processor.py": GONE, "part/front/__init__.py": ""}
         assert stopping(files) == []
@@ -84,6 +91,11 @@ class TestAnImport:
         checkout = {"engine/__init__.py": "", "setup.py": 'ext = CMakeExtension(name="engine._C")\n'}
         assert set(missing(checkout, line)) == {"engine.gone"}
         assert set(missing({**checkout, **META}, line)) == {"engine._version", "engine.rpc_pb2", "engine._C", "engine.gone"}
+
+    def test_of_a_stub_alone_is_missing_where_it_is_built(self) -> None:
+        engine = {"engine/__init__.py": "", "engine/made.pyi": "x: int\n"}
+        assert missing(engine, "import engine.made\n") == {}
+        assert set(missing({**engine, **META}, "import engine.made\n")) == {"engine.made"}
 
     def test_of_a_part_that_another_package_may_bring_is_not_missing(self) -> None:
         assert missing({"engine/here/__init__.py": ""}, "import engine.elsewhere\nimport engine.here.gone\n").keys() == {"engine.here.gone"}

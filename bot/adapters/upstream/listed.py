@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from bot.adapters.gitcli import check_path
@@ -37,6 +37,10 @@ class ListedTree(ABC):
             raise BadInput(f"larger than {MAX_FILE} bytes", "leave it out", file=path)
         self._kept.move_to_end(blob)
         return self._kept[blob]
+
+    def contents(self, paths: Collection[str]) -> Mapping[str, str]:
+        """The ids of these files' contents, which need not be here for it."""
+        return {path: f"git:{blob}" for path in paths if (blob := self._blobs.get(path))}
 
     @cached_property
     def _blobs(self) -> Mapping[str, str]:

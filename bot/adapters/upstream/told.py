@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
 from secrets import token_hex
 
 from bot.adapters.gitcli import check_path, meaning
@@ -19,6 +20,8 @@ _DIFF = ("-r", "--root", "--no-renames", "--no-ext-diff", "--no-textconv")
 _PATCH = ("--patch", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--diff-algorithm=myers")
 # Looked into for a patch that somebody applied under another name.
 _SEARCHED = 400
+# Bytes of ids, 41 each: what git tells of fewer commits it tells at once.
+_LONG = 2_000
 _ID = re.compile(r"[0-9a-f]{7,40}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
@@ -180,7 +183,7 @@ class CloneHistory:
         return self.clone.answer("merge-base", base, head)[1].decode().split("\n")[0] or None
 
     def _look(self, shas: Sequence[str]) -> None:
-        for sha, told in self._each(shas, "--name-only", "-z"):
+        for sha, told in self._each(shas, "--name-only", "-z", keep="touched"):
             self._touched[sha] = tuple(path for path in told.decode("utf-8", "replace").lstrip("\n").split("\0") if path)
 
     def _diffs(self, shas: Sequence[str], paths: Sequence[str]) -> dict[str, str]:
@@ -192,12 +195,19 @@ class CloneHistory:
         told = self._each(shas, *_PATCH, *(("--", *paths) if paths else ()))
         return {sha: diff.decode("utf-8", "surrogateescape").lstrip("\n") for sha, diff in told}
 
-    def _each(self, shas: Iterable[str], *words: str) -> Iterable[tuple[str, bytes]]:
-        """What diff-tree says of each commit. A mark that nobody could have written into a file stands before each."""
+    def _each(self, shas: Iterable[str], *words: str, keep: str = "") -> Iterable[tuple[str, bytes]]:
+        """What diff-tree says of each commit. A mark that nobody could have written into a file stands before each. `keep` names
+        what is kept of it: a commit's id says all that it depends on, and the last sixteen long questions are enough."""
         given, mark = "".join(f"{sha}\n" for sha in shas).encode(), token_hex(16)
         if given:
-            out = self.clone.run("diff-tree", "--stdin", *_DIFF, f"--format={mark}%H", *words, stdin=given, limit_s=300.0)
-            for part in out.split(mark.encode())[1:]:
+            def ask() -> bytes:
+                argv = ("diff-tree", "--stdin", *_DIFF, f"--format={mark}%H", *words)
+                return mark.encode() + self.clone.run(*argv, stdin=given, limit_s=300.0)
+
+            whole = "\0".join((*_DIFF, *words, "")).encode() + given
+            name = f"{keep}-{sha256(whole).hexdigest()[0]}"
+            out = self.clone.remembered(name, whole, ask) if keep and len(given) > _LONG else ask()
+            for part in out[len(mark):].split(out[:len(mark)])[1:]:
                 yield part[:40].decode(), part[40:].lstrip(b"\0")
 
 

@@ -52,7 +52,7 @@ def _of_one(shelf: Shelf, layout: Layout, recipe: Recipe, engines: Mapping[str, 
     mine_known = {engine: engines[engine]} if engine else {}
     if layout.generator == "own":
         mine.read(own_recipes.load(shelf.read(recipe.file) or b"", recipe.file), shelf, recipe.file, found)
-    sources = [(path, shelf.read) for path in recipe.linked]
+    sources = [(path, shelf.read) for path in (*_whole(shelf, layout, recipe), *recipe.linked)]
     if layout.preflight.elsewhere and not recipe.linked:
         sources = others.files(shelf, layout, recipe, elsewhere, found)
     documents = linked.documents(sources, shelf, layout, recipe, found)
@@ -63,6 +63,12 @@ def _of_one(shelf: Shelf, layout: Layout, recipe: Recipe, engines: Mapping[str, 
     links = recipe.linked or others.named(shelf, layout, recipe)
     texts = {} if links else scripts.read(shelf, layout, recipe, mine_known, found)
     patches.read(shelf, layout, texts, found)
+
+
+def _whole(shelf: Shelf, layout: Layout, recipe: Recipe) -> tuple[str, ...]:
+    """The recipe's file, where all of it is this one recipe of somebody's own form: its engine's options may stand there."""
+    home = shelf.homes(layout).get(recipe.key)
+    return (home.file,) if home is not None and layout.generator != "own" and not home.hit.steps and not home.index else ()
 
 
 def _owner_name(source: str) -> str:

@@ -15,6 +15,7 @@ from bot.layout.upstream import Coupled
 from bot.model.recipe import Recipe
 from bot.model.uses import Pin
 from bot.model.uses import Written as At
+from bot.recipe.homes import Home
 from bot.recipe.shelf import Shelf
 from bot.recipe.uses.found import Found
 from bot.recipe.uses.lined import Leaf, Variant
@@ -29,7 +30,7 @@ def read(shelf: Shelf, layout: Layout, recipe: Recipe, documents: Sequence[Varia
     """One pin for each configuration that states one; one that nobody knows where the recipe must have one and none is told."""
     for coupled in layout.preflight.coupled:
         made = [pin for document in documents if (pin := _of_document(layout, coupled, document))]
-        made = made or _of_router(shelf, layout, recipe, coupled)
+        made = made or _of_entry(shelf, layout, recipe, coupled)
         if not made and coupled.images and any(matches(glob, recipe.framework) for glob in coupled.images):
             found.unread.append(f"{recipe.key}: no file of this repository says which {coupled.name} it runs with")
             made = [_pin(coupled, {}, At(file=recipe.file, key=recipe.key), owned=False)]
@@ -51,22 +52,28 @@ def _of_document(layout: Layout, coupled: Coupled, document: Variant) -> Pin | N
     return _pin(coupled, said, At(file=document.file, line=at[1].line, key=key), owned=_owned(layout, document.file, key))
 
 
-def _of_router(shelf: Shelf, layout: Layout, recipe: Recipe, coupled: Coupled) -> list[Pin]:
-    """`router: {name: dynamo-router, version: 0.8.1}` in the recipe's own entry: the router is of the release that is installed.
-    A repair does not move it: what is installed is said in a file that is elsewhere."""
+def _of_entry(shelf: Shelf, layout: Layout, recipe: Recipe, coupled: Coupled) -> list[Pin]:
+    """What the recipe's own mapping says, where no file that it links says more: the first path of each kind.
+
+    `router: {name: dynamo-router, version: 0.8.1}` is of the release that is installed, and a repair does not move it: what is
+    installed is said in a file that is elsewhere."""
     home = shelf.homes(layout).get(recipe.key)
-    if home is None or coupled.name != ROUTER.partition("-")[0]:
+    hits = [(kind, path, hit) for kind in _KINDS for path in getattr(coupled, kind)
+            for hit in (home.find(path) if home is not None else ()) if isinstance(hit.node, yaml.ScalarNode) and hit.node.value]
+    told = [(kind, path, hit) for kind, path, hit in hits if not path.startswith(".router.") or _routes(home, coupled)]
+    if home is None or not told:
         return []
-    for name in ("version", "commit", "wheel"):
-        for path in getattr(coupled, name):
-            if not path.startswith(".router."):
-                continue
-            for hit in home.find(path):
-                if isinstance(hit.node, yaml.ScalarNode) and (home.text(".router.name") or ROUTER) == ROUTER:
-                    line = home.document.line(hit.node.start_mark.index)
-                    return [_pin(coupled, {name: hit.node.value}, At(file=home.file, line=line, key=f"{recipe.key}{path}"),
-                                 owned=False)]
-    return []
+    _, path, hit = told[0]
+    key = ".".join(map(str, hit.steps))
+    at = At(file=home.file, line=home.document.line(hit.node.start_mark.index), key=key)
+    said = {kind: hit.node.value for kind, _, hit in reversed(told)}
+    return [_pin(coupled, said, at, owned=not path.startswith(".router.") and _owned(layout, home.file, key))]
+
+
+def _routes(home: Home | None, coupled: Coupled) -> bool:
+    """Whether the recipe's router is the coupled part's own."""
+    named = home.text(".router.name") if home is not None else None
+    return coupled.name == ROUTER.partition("-")[0] and (named or ROUTER) == ROUTER
 
 
 def _pin(coupled: Coupled, said: dict[str, str], at: At, *, owned: bool) -> Pin:

@@ -32,9 +32,10 @@ def checked(engine: Engine, provider: Tree, consumer: Tree, survey: Survey, *, k
         raise BadInput("no Python module in it", "name the consumer's wheel, or the folder of its modules", file=names[0])
     entries = start.entries(found, called, extra)
     if not entries:
-        commands = [module for one in known.values() if one.module in found.tops for module in starts(one)]
-        entries = start.own(found, [*commands, *scripts(consumer, consumer.paths())])
-        say(f"{names[0]} has no package for {engine.module}: its own modules and scripts count as its start")
+        mine = [one for one in known.values() if one.module in found.tops]
+        run = [module for one in mine for module in starts(one)]
+        entries = start.own(found, [*(module for one in mine for module in one.servers), *scripts(consumer, consumer.paths())], run)
+        say(f"{names[0]} has no package for {engine.module}: its own modules, scripts and server count as its start")
     kernel = any(engine.module in one.kernels for one in known.values())
     return check(found, offered, survey, entries, names=names, pin=pin,
                  platform=platform or (KERNELS_RUN_ON if kernel else None))

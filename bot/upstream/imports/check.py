@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from bot.model.upstream import ImportsChecked, MissingImport
 from bot.model.uses import Pin
 from bot.ports import Tree
-from bot.upstream.imports import packages, start
+from bot.upstream.imports import packages, start, words
 from bot.upstream.imports.offers import Provider
 from bot.upstream.imports.packages import Modules
 from bot.upstream.imports.records import STAR, Statement
 from bot.upstream.imports.standing import NONE, Standing
 from bot.upstream.imports.surveyed import Survey, Surveyed, absolute
-
-_LARGEST = 2_000_000
 
 
 def check(consumer: Modules, provider: Modules, survey: Survey, entries: Sequence[start.Entry], *, names: tuple[str, str],
@@ -23,9 +21,10 @@ def check(consumer: Modules, provider: Modules, survey: Survey, entries: Sequenc
     where that is known: what only other machines import is then left out, and what these import is no guess."""
     offered = Provider(provider, survey, platform)
     files = Surveyed(survey, consumer.tree)
-    wanted(consumer.tree, [path for _, path in consumer.sources()])
+    # First, for this has every file fetched at once that is not here.
+    named = words.naming(consumer.tree, [path for _, path in consumer.sources()], provider.tops, survey)
     begun = start.Start(consumer, files, offered, entries, platform)
-    mentioning = {name for name, path in consumer.sources() if _mentions(consumer.tree, path, provider.tops)}
+    mentioning = {name for name, path in consumer.sources() if path in named}
     files.fetch({found.path for name in mentioning | set(begun.reached) if (found := consumer.get(name))})
     found = _Rows(begun, offered)
     for name in sorted(mentioning | set(begun.reached)):
@@ -67,7 +66,7 @@ class _Rows:
         told: list[tuple[str | None, bool | None]] = [(None, there)] if there is not True else \
             [(one, self._provider.name(source, one)) for one in names]
         for one, answer in told:
-            guarded = ("module" if one is None else "name") in guards
+            guarded = self._provider.failure(source, one) in guards
             if answer is False:
                 self.rows.add(MissingImport(
                     module="." * statement.level + statement.module, name=one, file=file, line=statement.line, guarded=guarded,
@@ -144,18 +143,6 @@ def _outermost(steps: Sequence[str], inits: set[str], called: Sequence[str]) -> 
         if "/".join(steps[: place + 1]) in inits:
             return place - 1 if place and steps[place] in called else place
     return len(steps) - 2 if steps[-1].removesuffix(".py") in called else None
-
-
-def wanted(tree: Tree, paths: Sequence[str]) -> None:
-    """Tells a tree that can read many files at once which ones will be read."""
-    if (want := getattr(tree, "want", None)) is not None:
-        want(paths)
-
-
-def _mentions(tree: Tree, path: str, tops: frozenset[str]) -> bool:
-    """Whether a file names the provider at all: one that does not need not be parsed to know that it asks for nothing."""
-    data = tree.read(path) or b""
-    return len(data) > _LARGEST or any(top.encode() in data for top in tops)
 
 
 def _path(modules: Modules, name: str) -> str:

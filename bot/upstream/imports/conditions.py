@@ -9,6 +9,7 @@ A judgement is True, False or None: what only running the program would show is 
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,11 @@ Condition = list[Any]
 UNKNOWN: Condition = ["?"]
 DEPTH = 40
 _SYSTEM = "linux"
+_MINORS = range(9, 16)
+"""Of Python 3. Nothing that is looked at runs on an older one."""
+_ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne}
 # Words in the name of a flag or function that asks what the machine is: `_is_cuda`, `is_hip()`, `current_platform.is_rocm()`.
 _PLATFORMS: dict[str, str] = {
     "is_cuda": "cuda", "is_cuda_alike": "gpu", "is_hip": "rocm", "is_rocm": "rocm", "is_npu": "npu", "is_xpu": "xpu",
@@ -47,10 +53,12 @@ def read(node: ast.expr, depth: int = 0) -> Condition:
 
 
 def _compared(node: ast.Compare, depth: int) -> Condition:
-    left, operator, right = node.left, node.ops[0], node.comparators[0]
+    left, order, right = node.left, node.ops[0], node.comparators[0]
+    if (told := _python(left, order, right)) is not None:
+        return ["true" if told else "false"]
     if any("version" in _word(part) for side in (left, right) for part in ast.walk(side)):
         return ["version"]
-    equal, different = isinstance(operator, (ast.Eq, ast.Is)), isinstance(operator, (ast.NotEq, ast.IsNot))
+    equal, different = isinstance(order, (ast.Eq, ast.Is)), isinstance(order, (ast.NotEq, ast.IsNot))
     if not equal and not different:
         return UNKNOWN
     found = UNKNOWN
@@ -68,6 +76,26 @@ def _compared(node: ast.Compare, depth: int) -> Condition:
     elif len(words) == 1 and isinstance(words[0], (str, int)) and (name := dotted(left) or dotted(right)):
         found = ["is", name, str(words[0])]
     return found if equal or found == UNKNOWN else ["not", found]
+
+
+def _python(left: ast.expr, order: ast.cmpop, right: ast.expr) -> bool | None:
+    """What a test of Python's own version says in every Python in which these packages run; None where that differs."""
+    compare = _ORDERS.get(type(order))
+    piece = left.slice if isinstance(left, ast.Subscript) else None
+    name = dotted(left.value if isinstance(left, ast.Subscript) else left)
+    asked = [one.value if isinstance(one, ast.Constant) else None for one in right.elts] if isinstance(right, ast.Tuple) else \
+        right.value if isinstance(right, ast.Constant) else None
+    if compare is None or name not in ("sys.version_info", "sys.version_info.major"):
+        return None
+    if name.endswith("major") or (isinstance(piece, ast.Constant) and piece.value == 0):
+        return bool(compare(3, asked)) if isinstance(asked, int) else None
+    if not isinstance(asked, list) or not all(isinstance(one, int) for one in asked):
+        return None
+    if piece is not None and not isinstance(piece, ast.Slice):
+        return None
+    width = len(asked) if piece else 3
+    told = {bool(compare((3, minor, 5)[:width], tuple(asked))) for minor in _MINORS}
+    return told.pop() if len(told) == 1 else None
 
 
 def _called(node: ast.Call) -> Condition:

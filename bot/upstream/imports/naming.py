@@ -6,7 +6,9 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from bot.upstream.imports import conditions, dynamic, lazy
+from msgspec.structs import replace
+
+from bot.upstream.imports import conditions, dynamic, lazy, targets
 from bot.upstream.imports.records import Lazy, Module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -29,6 +31,7 @@ class Names:
         self.exports_all = False
         self._getattr: ast.FunctionDef | None = None
         self._answers = False  # it has a `__getattr__` that is made elsewhere
+        self._literals: dict[str, ast.Dict] = {}
         self._tree = ast.Module([], [])
         self._bounds: dynamic.Bounds | None = None
         self._bound: dict[str, int] = {}
@@ -78,7 +81,11 @@ class Names:
 
     def made(self) -> Module:
         lazily: Lazy | None = lazy.read(self._getattr, self.tables) if self._getattr else None
-        lazily = lazy.OPEN if self._answers else lazily
+        if self._answers:
+            lazily = lazy.OPEN
+        elif lazily and self._getattr:
+            literals = {name: table for name, table in self._literals.items() if self.tables.get(name) is not None}
+            lazily = replace(lazily, wants=targets.read(self._getattr, literals, self.tables))
         flags = {name: test for name, test in self.flags.items() if self._bound.get(name) == 1}
         return Module(names=tuple(self.names), gone=tuple(self.gone), lazy=lazily, dynamic=self.dynamic, elsewhere=self.elsewhere,
                       exported=None if self.exported is None else tuple(dict.fromkeys(self.exported)),
@@ -113,6 +120,8 @@ class Names:
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
                 self._bound[bound] = 2
+                if alias.name == "TYPE_CHECKING":
+                    self._bound[bound], self.flags[bound] = 1, ["typing"]
                 self._answers |= bound == "__getattr__"
                 self.gone.pop(bound, None)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
@@ -147,6 +156,8 @@ class Names:
         if isinstance(target, ast.Name):
             self._bind(target.id)
             self.tables[target.id] = lazy.words_of(value, self.tables) if self._bound[target.id] == 1 else None
+            if isinstance(value, ast.Dict):
+                self._literals[target.id] = value
             self.flags[target.id] = conditions.read(value) if top else conditions.UNKNOWN
             if target.id == "__all__":
                 self.exported = []

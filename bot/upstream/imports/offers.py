@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bot.upstream.imports.conditions import World, judge
 from bot.upstream.imports.packages import Found, Modules
-from bot.upstream.imports.records import BODY, STAR, Module, Statement
+from bot.upstream.imports.records import BODY, STAR, Lazy, Module, Statement, Want
 from bot.upstream.imports.surveyed import Survey, Surveyed, absolute
 
-_ALWAYS = frozenset("__name__ __doc__ __file__ __path__ __package__ __spec__ __loader__ __dict__ __builtins__ __cached__".split())
+_ALWAYS = frozenset("__name__ __doc__ __file__ __path__ __package__ __spec__ __loader__ __dict__ __builtins__ __cached__".split()) \
+    | {"__annotations__", *dir(object)}
 Asked = frozenset[tuple[str, str]]
 
 
@@ -18,6 +21,7 @@ class Provider:
         self.modules, self.files = modules, Surveyed(survey, modules.tree)
         self._world = World(platform=platform)
         self._answers: dict[tuple[str, str | None], bool | None] = {}
+        self._by_module: set[tuple[str, str]] = set()
 
     def owns(self, module: str) -> bool:
         """Whether a module of that name could only be one of this package."""
@@ -34,6 +38,10 @@ class Provider:
         if (module, name) not in self._answers:
             self._answers[module, name] = self._name(module, name, frozenset())
         return self._answers[module, name]
+
+    def failure(self, module: str, name: str | None) -> Literal["module", "name"]:
+        """How an import fails of what is missing: a `__getattr__` that imports a missing module raises ModuleNotFoundError."""
+        return "module" if name is None or (module, name) in self._by_module else "name"
 
     def prepare(self, modules: set[str]) -> None:
         """Has the files read of all modules that will be asked for names: one question instead of many."""
@@ -110,8 +118,29 @@ class Provider:
             if not statement.lazy and name not in read.gone and self._runs(statement, read):
                 told.append(self._imported(module, found, read, statement, name, asked))
         if read.lazy:
-            told.append(None if read.lazy.open else name in read.lazy.names)
+            told.append(self._lazily(module, found, read.lazy, name, asked))
         return True if True in told else None if None in told else False
+
+    def _lazily(self, module: str, found: Found, lazy: Lazy, name: str, asked: Asked) -> bool | None:
+        """Whether a module-level `__getattr__` gives the name: where it gets it from must have it too."""
+        if not lazy.open and name not in lazy.names:
+            return False
+        for places in (places for wanting, places in lazy.wants if wanting == name):
+            if all(self._had(module, found, want, asked) is False for want in places):
+                sources = [absolute(want.module, want.level, module, found.package) for want in places]
+                if all(source and self.module(source) is False for source in sources):
+                    self._by_module.add((module, name))
+                return False
+        return None if lazy.open else True
+
+    def _had(self, module: str, found: Found, want: Want, asked: Asked) -> bool | None:
+        source = absolute(want.module, want.level, module, found.package)
+        if source is None or not self.owns(source):
+            return None
+        there = self.module(source)
+        if there is not True or not want.name or (source, want.name) in asked:
+            return there
+        return self._name(source, want.name, asked)
 
     def _runs(self, statement: Statement, read: Module) -> bool:
         """Whether importing the module may execute it."""

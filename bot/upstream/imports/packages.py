@@ -78,8 +78,8 @@ class Modules:
         for depth in range(1, len(steps) + 1):
             self._found.setdefault(".".join(steps[:depth]), Found("namespace", package=True))
         stem, kind = _module(file)
-        if not kind or not stem.isidentifier():
-            return
+        if not kind or not stem.isidentifier() or (kind == "stub" and self.installed):
+            return  # in a checkout a stub may stand for an extension that is not built yet
         name = ".".join(steps if stem == _INIT else [*steps, stem])
         if name:
             self._keep(name, Found(kind, path, stem == _INIT))

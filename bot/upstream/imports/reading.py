@@ -7,23 +7,18 @@ from typing import Any
 
 import msgspec
 
-from bot.upstream.imports import conditions
+from bot.upstream.imports import conditions, failing, syntax
 from bot.upstream.imports.naming import Names
-from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Handler, Module, Statement, Try
+from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Module, Statement, Try
 
 VERSION = 3
 MAX_BYTES = 2_000_000
 """Ten times the largest real one. The parser takes 500 times as much memory for the worst."""
-_ANY = {"ImportError", "Exception", "BaseException"}
-_MODULE = {"ModuleNotFoundError"}
-# Exceptions that no failing import is. A class of somebody's own may well be one, as may a name for several.
-_OTHER = {"OSError", "RuntimeError", "AttributeError", "ValueError", "TypeError", "KeyError", "IndexError", "NameError",
-          "LookupError", "AssertionError", "NotImplementedError", "SyntaxError", "StopIteration", "KeyboardInterrupt", "SystemExit",
-          "FileNotFoundError", "PermissionError", "UnicodeDecodeError", "IOError", "EnvironmentError", "ArithmeticError",
-          "ZeroDivisionError", "MemoryError", "RecursionError", "TimeoutError", "Warning", "DeprecationWarning"}
-_EXITS = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
+MAX_CHAIN = 50
+"""Branches of one chain of `elif` that are told apart: each holds the conditions of all before it."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _TRIES = (ast.Try, ast.TryStar)
+_DOUBT = Frame("if", test=conditions.UNKNOWN)
 
 
 def survey(data: bytes, path: str) -> Any:
@@ -36,19 +31,34 @@ def read(data: bytes) -> Module:
     """As `survey`, as a record. A literal list of 6 MB took the parser 2.9 GB: the size is limited first."""
     if len(data) > MAX_BYTES:
         raise ValueError(f"more than {MAX_BYTES} bytes")
-    tree = ast.parse(data)
-    reader, names = _Reader(), Names()
+    tree = _parsed(data)
+    reader, names = _Reader(tree), Names()
     reader.block(tree.body, (), False)
     names.read(tree)
     return msgspec.structs.replace(names.made(), statements=tuple(reader.statements), tries=tuple(reader.tries))
 
 
+def _parsed(data: bytes) -> ast.Module:
+    """Also of a newer Python; what is wrong in any Python stays a SyntaxError."""
+    try:
+        return ast.parse(data)
+    except SyntaxError as error:
+        if b"coding" in data[:200]:
+            raise
+        try:
+            return ast.parse(syntax.plain(data.decode("utf-8-sig")))
+        except (SyntaxError, ValueError):
+            raise error from None
+
+
 class _Reader:
     """Walks statements with the frames around them; functions are walked too, as lazy."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree: ast.Module) -> None:
         self.statements: list[Statement] = []
         self.tries: list[Try] = []
+        self._sides = 0
+        self._exits, self._contexts = failing.exiting(tree.body), failing.contexts(tree.body)
 
     def block(self, body: list[ast.stmt], frames: tuple[Frame, ...], lazy: bool, depth: int = 0) -> None:
         if depth > 80:
@@ -64,22 +74,62 @@ class _Reader:
         elif isinstance(node, _TRIES):
             self._try(node, frames, lazy, depth)
         elif isinstance(node, ast.If):
-            test = conditions.read(node.test)
-            self.block(node.body, (*frames, Frame("if", test=test)), lazy, depth)
-            self.block(node.orelse, (*frames, Frame("if", test=["not", test])), lazy, depth)
+            self._if(node, frames, lazy, depth)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            inner = [frame for item in node.items if (frame := _context(item.context_expr))]
-            self.block(node.body, (*frames, *inner), lazy, depth)
+            inner = [frame for item in node.items for frame in failing.context(item.context_expr, self._contexts)]
+            self.block(node.body, (*frames, *inner, *failing.entered(node, self._contexts)), lazy, depth)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            test = conditions.read(node.test) if isinstance(node, ast.While) else conditions.UNKNOWN
-            self.block([*node.body, *node.orelse], (*frames, Frame("if", test=test)), lazy, depth)
+            self._loop(node, frames, lazy, depth)
         elif isinstance(node, ast.Match):
-            for case in node.cases:
-                self.block(case.body, (*frames, Frame("if", test=conditions.UNKNOWN)), lazy, depth)
+            self._match(node, frames, lazy, depth)
         elif isinstance(node, ast.ClassDef):
             self.block(node.body, frames, lazy, depth)
         elif isinstance(node, (ast.Expr, ast.Assign)):
             self._call(node, frames, lazy)
+
+    def _if(self, node: ast.If, frames: tuple[Frame, ...], lazy: bool, depth: int) -> None:
+        """A chain of `elif` is a list to whoever reads it: it goes no deeper."""
+        outer, count = frames, 0
+        while True:
+            test = conditions.read(node.test)
+            here, frames = self._split(test, frames)
+            self.block(node.body, here, lazy, depth)
+            if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+                self.block(node.orelse, frames, lazy, depth)
+                return
+            node, count = node.orelse[0], count + 1
+            if count % MAX_CHAIN == 0:
+                frames = (*outer, _DOUBT)
+
+    def _split(self, test: conditions.Condition, frames: tuple[Frame, ...]) -> tuple[tuple[Frame, ...], tuple[Frame, ...]]:
+        """What is around either side of a condition."""
+        self._sides += 1
+        return (*frames, Frame("if", self._sides, 0, test)), (*frames, Frame("if", self._sides, 1, ["not", test]))
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, frames: tuple[Frame, ...], lazy: bool, depth: int) -> None:
+        """A loop over what is written there runs; its `else` does where nothing breaks it off."""
+        some = isinstance(node, ast.For) and _has_some(node.iter)
+        test = conditions.read(node.test) if isinstance(node, ast.While) else ["true"] if some else conditions.UNKNOWN
+        self.block(node.body, (*frames, Frame("if", test=test)), lazy, depth)
+        broken = test != ["false"] and any(isinstance(inner, ast.Break) for one in node.body for inner in ast.walk(one))
+        endless = isinstance(node, ast.While) and test == ["true"]
+        self.block(node.orelse, (*frames, Frame("if", test=["false"])) if endless else (*frames, _DOUBT) if broken else frames,
+                   lazy, depth)
+
+    def _match(self, node: ast.Match, frames: tuple[Frame, ...], lazy: bool, depth: int) -> None:
+        outer = frames
+        for count, case in enumerate(node.cases):
+            bare = case.pattern
+            if case.guard is None and isinstance(bare, ast.MatchAs) and bare.pattern is None:
+                self.block(case.body, frames, lazy, depth)  # case _:
+                return
+            test = conditions.UNKNOWN
+            if isinstance(node.subject, ast.Constant) and isinstance(bare, ast.MatchValue) and isinstance(bare.value, ast.Constant):
+                test = ["true" if node.subject.value == bare.value.value else "false"] if case.guard is None else test
+            here, frames = self._split(test, frames)
+            self.block(case.body, here, lazy, depth)
+            if count % MAX_CHAIN == MAX_CHAIN - 1:
+                frames = (*outer, _DOUBT)
 
     def _import(self, node: ast.Import | ast.ImportFrom, frames: tuple[Frame, ...], lazy: bool) -> None:
         if isinstance(node, ast.ImportFrom):
@@ -103,39 +153,12 @@ class _Reader:
 
     def _try(self, node: ast.Try | ast.TryStar, frames: tuple[Frame, ...], lazy: bool, depth: int) -> None:
         at = len(self.tries)
-        handlers = tuple(Handler(_catches(handler.type), _ends(handler.body)) for handler in node.handlers)
+        handlers = tuple(failing.handler(handler, self._exits) for handler in node.handlers)
         self.tries.append(Try(handlers, not all(map(_harmless, node.body))))
         parts = [(BODY, node.body), *((number, handler.body) for number, handler in enumerate(node.handlers)),
                  (ELSE, node.orelse), (FINALLY, node.finalbody)]
         for part, body in parts:
             self.block(body, (*frames, Frame("try", at=at, part=part)), lazy, depth)
-
-
-def _catches(kind: ast.expr | None) -> str:
-    """What an `except` catches of the ways in which an import fails: `any`, `module`, `` (none), or `unsure`."""
-    if kind is None:
-        return "any"
-    kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-    words = {conditions.dotted(one).rpartition(".")[2] for one in kinds}
-    if words & _ANY:
-        return "any"
-    if words - _MODULE - _OTHER:
-        return "unsure"
-    return "module" if words & _MODULE else ""
-
-
-def _ends(body: list[ast.stmt]) -> bool:
-    """Whether a handler certainly ends in another failure, or ends the program."""
-    for node in body:
-        if isinstance(node, ast.Raise):
-            return True
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and conditions.dotted(node.value.func) in _EXITS:
-            return True
-        if isinstance(node, ast.If) and node.orelse and _ends(node.body) and _ends(node.orelse):
-            return True
-        if isinstance(node, (ast.With, ast.AsyncWith)) and _ends(node.body):
-            return True
-    return False
 
 
 def _harmless(node: ast.stmt) -> bool:
@@ -147,13 +170,7 @@ def _harmless(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _context(node: ast.expr) -> Frame | None:
-    """A `with` that swallows a failing import; None for one that lets it through, as most do."""
-    name = conditions.dotted(node.func if isinstance(node, ast.Call) else node).rpartition(".")[2].lower()
-    if isinstance(node, ast.Call) and name == "suppress":
-        caught = {_catches(argument) for argument in node.args}
-        found = next((one for one in ("any", "unsure", "module") if one in caught), "")
-        return Frame("with", catches=found) if found else None
-    # Helpers of others (`try_import()`, `optional_dependency(...)`): their name says what their code does.
-    meant = ("import" in name and "time" not in name) or "optional" in name or "suppress" in name or "ignore" in name
-    return Frame("with", catches="unsure") if meant else None
+def _has_some(node: ast.expr) -> bool:
+    """Whether a loop over this runs at least once."""
+    elements = node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []
+    return any(not isinstance(one, ast.Starred) for one in elements)

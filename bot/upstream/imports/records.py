@@ -13,7 +13,8 @@ BODY, ELSE, FINALLY = -1, -2, -3
 
 class Frame(Struct, frozen=True, array_like=True):
     """One thing around a statement. `try`: number `at` of the file's tries, in `part` of it. `if`: a condition that must hold
-    (conditions.py). `with`: a context that swallows `catches`."""
+    (conditions.py); with a number `at` it has two sides, of which this is `part` (0, 1), and one of them runs. `with`: a context
+    that swallows `catches`."""
 
     kind: str
     at: int = 0
@@ -24,10 +25,13 @@ class Frame(Struct, frozen=True, array_like=True):
 
 class Handler(Struct, frozen=True, array_like=True):
     """An `except`: which failures of an import it catches (`any`, `module` for a missing module alone, `unsure`, or nothing),
-    and whether it ends in another failure all the same (`raise`, `sys.exit`)."""
+    and whether it ends in a failure all the same (`raise`, `sys.exit`): in one of class `raises`, "" for the one it caught.
+    `kinds` are the classes as written."""
 
     catches: str
     ends: bool
+    kinds: tuple[str, ...] = ()
+    raises: str = ""
 
 
 class Try(Struct, frozen=True, array_like=True):
@@ -51,11 +55,21 @@ class Statement(Struct, frozen=True, array_like=True):
     call: bool = False
 
 
+class Want(Struct, frozen=True, array_like=True):
+    """A name that is had by an import: of a module, or of an attribute of it."""
+
+    module: str
+    level: int
+    name: str = ""
+
+
 class Lazy(Struct, frozen=True, array_like=True):
-    """A module-level `__getattr__`: the names it answers, and those of module-level tables; `open`: it may answer any name."""
+    """A module-level `__getattr__`: the names it answers, and those of module-level tables; `open`: it may answer any name.
+    `wants`: what a name needs, as places of which one must have it."""
 
     names: tuple[str, ...] = ()
     open: bool = False
+    wants: tuple[tuple[str, tuple[Want, ...]], ...] = ()
 
 
 class Module(Struct, frozen=True, array_like=True):

@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.upstream.imports.conditions import World, hedges, judge, settings
-from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Module, Statement, Try
+from bot.upstream.imports.failing import catcher, swallowed
+from bot.upstream.imports.records import BODY, ELSE, FINALLY, Frame, Module, Statement
 
 Failure = Literal["module", "name"]
 BOTH: frozenset[Failure] = frozenset({"module", "name"})
@@ -36,6 +37,8 @@ class Standings:
     def __init__(self, read: Module, world: World, lacks: Lacks) -> None:
         self._read, self._world, self._lacks = read, world, lacks
         self._bodies: dict[int, Failure | Literal["", "unsure"]] = {}
+        self._failing: dict[int, bool] = {}
+        self._within: dict[tuple[int, int], list[tuple[Statement, int]]] | None = None
 
     def __iter__(self) -> Iterator[tuple[Statement, Standing]]:
         for statement in self._read.statements:
@@ -54,18 +57,37 @@ class Standings:
                     runs = False
                     typing |= self._judged(frame, typing=True) is not False
                     never |= not typing and self._judged(frame, main=True) is False
-                elif told is None and (not called or hedges(frame.test)):
+                elif told is None and (not called or hedges(frame.test)) and not self._fails(frame.at):
                     guards = BOTH
-            elif frame.kind == "with":
-                guards |= _caught(frame.catches)
-            elif frame.part == BODY:
-                guards |= _guarded(self._read.tries[frame.at])
-            elif frame.part != FINALLY:
+            elif frame.kind == "try" and frame.part not in (BODY, FINALLY):
                 dead, unsure = self._after(frame)
                 runs, never = runs and not dead, never or dead
                 guards |= BOTH if unsure else NONE
+        guards |= frozenset(kind for kind in BOTH if swallowed(frames, self._read.tries, kind))
         needs = tuple(need for frame in frames if frame.kind == "if" for need in settings(frame.test))
         return Standing(runs and not typing, guards, typing, never, needs)
+
+    def _fails(self, at: int) -> bool:
+        """Whether both sides of a condition fail by an import: then it guards neither. dynamo's `if have_new: from new import a`,
+        `else: from old import a` fails for certain where both are gone."""
+        if at and at not in self._failing:
+            self._failing[at] = False
+            self._failing[at] = all(self._side_fails(at, part) for part in (0, 1))
+        return bool(at) and self._failing[at]
+
+    def _side_fails(self, at: int, part: int) -> bool:
+        if self._within is None:
+            self._within = {}
+            for statement in self._read.statements:
+                for place, frame in enumerate(statement.frames):
+                    if frame.kind == "if" and frame.at:
+                        self._within.setdefault((frame.at, frame.part), []).append((statement, place))
+        for statement, place in self._within.get((at, part), ()):
+            lacking = self._lacks(statement)
+            inner = self.of(statement.frames[place + 1:], False) if lacking in BOTH else None
+            if inner and inner.runs and not inner.typing and lacking not in inner.guards and not statement.call:
+                return True
+        return False
 
     def _judged(self, frame: Frame, **changed: bool) -> bool | None:
         world: World = replace(self._world, **changed) if changed else self._world
@@ -80,7 +102,7 @@ class Standings:
             return True, False
         if body == "unsure":
             return False, True
-        return _catcher(self._read.tries[frame.at], body) != frame.part, False
+        return catcher(self._read.tries[frame.at], body) != frame.part, False
 
     def _body(self, at: int) -> Failure | Literal["", "unsure"]:
         """How the body of a `try` ends: the failure that it surely has, none, or nobody can tell."""
@@ -106,20 +128,3 @@ class Standings:
             asked |= lacking != "foreign"
             told = "unsure" if lacking in ("foreign", "unsure") or inner.guards else told
         return told if asked else "unsure"
-
-
-def _guarded(tried: Try) -> frozenset[Failure]:
-    """The failures of a body that a handler swallows."""
-    return frozenset(kind for kind in BOTH if (place := _catcher(tried, kind)) is not None and not tried.handlers[place].ends)
-
-
-def _catcher(tried: Try, failure: Failure) -> int | None:
-    """The handler that a failure comes to."""
-    for place, handler in enumerate(tried.handlers):
-        if failure in _caught(handler.catches) and not (handler.catches == "unsure" and handler.ends):
-            return place
-    return None
-
-
-def _caught(catches: str) -> frozenset[Failure]:
-    return BOTH if catches in ("any", "unsure") else frozenset({"module"}) if catches == "module" else NONE

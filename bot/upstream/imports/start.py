@@ -128,11 +128,13 @@ def entries(modules: Modules, called: Sequence[str], extra: Sequence[str] = ()) 
     return made
 
 
-def own(modules: Modules, scripts: Sequence[str]) -> list[Entry]:
-    """Where a consumer starts that has no package for the engine: its own top-level packages and the modules of its scripts."""
+def own(modules: Modules, scripts: Sequence[str], run: Sequence[str] = ()) -> list[Entry]:
+    """Where a consumer starts that has no package for the engine: its own top-level packages, the modules of its scripts, and those
+    that are `run` (`python3 -m`)."""
     made = [Entry(top) for top in sorted(modules.tops) if modules.get(top)]
     made += [Entry(f"{top}.{_MAIN}", main=True) for top in sorted(modules.tops) if modules.get(f"{top}.{_MAIN}")]
-    return made + [Entry(name) for name in dict.fromkeys(scripts) if modules.get(name)]
+    made += [Entry(name) for name in dict.fromkeys(scripts) if modules.get(name)]
+    return made + [Entry(name, main=True) for name in dict.fromkeys(run) if modules.get(name)]
 
 
 def lacks(provider: Provider, statement: Statement, name: str, package: bool) -> Failure | str:
@@ -143,8 +145,11 @@ def lacks(provider: Provider, statement: Statement, name: str, package: bool) ->
     there = provider.module(source)
     if there is not True:
         return "unsure" if there is None else "module"
-    told = [provider.name(source, original) for original, _ in statement.names or () if original != STAR]
-    return "name" if False in told else "unsure" if None in told else ""
+    names = [original for original, _ in statement.names or () if original != STAR]
+    told = [provider.name(source, original) for original in names]
+    if False in told:
+        return provider.failure(source, names[told.index(False)])
+    return "unsure" if None in told else ""
 
 
 def _aside(name: str) -> bool:

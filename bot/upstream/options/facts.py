@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from msgspec import Struct, field
@@ -74,7 +74,7 @@ class Surveyed(Struct, kw_only=True):
     open: tuple[str, ...] = ()
     abbreviates: bool = True
     registry: bool = False
-    mentioned: Callable[[str], Mapping[str, frozenset[str]] | None] = lambda kind: None
+    mentioned: Callable[[str], Mapping[str, Set[str]] | None] = lambda kind: None
 
     known: Index | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from bot.ports import Tree
@@ -104,7 +104,7 @@ class Gatherer:
         path = module.replace(".", "/")
         return next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in self.files), None)
 
-    def _mentioned(self, kind: str) -> Mapping[str, frozenset[str]] | None:
+    def _mentioned(self, kind: str) -> Mapping[str, Set[str]] | None:
         """All names of a kind in the engine's sources, and in which files; None where some file could not be read."""
         paths = [path for path in sorted(self.files) if not any(part in f"/{path}" for part in _SKIPPED)]
         found = self.survey("names", self.tree, [self.root + path for path in paths])
@@ -115,7 +115,7 @@ class Gatherer:
                 return None
             for name in facts[kind]:
                 said.setdefault(name, set()).add(path)
-        return {name: frozenset(files) for name, files in said.items()}
+        return said
 
 
 def _names(facts: Mapping[str, Any]) -> Iterator[str]:
