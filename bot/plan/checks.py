@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from bot.baseline import question
+from bot.errors import BumpbotError
 from bot.images import reference
 from bot.layout import Layout
 from bot.model.finding import Checked
@@ -15,7 +17,7 @@ from bot.model.image import Candidate, Resolved
 from bot.model.memory import Lesson
 from bot.model.preflight import Facts
 from bot.model.recipe import Point, Recipe
-from bot.model.result import Baseline
+from bot.model.result import Baseline, Row
 from bot.model.text import Text
 from bot.model.upstream import CarriedHeld, Comparison, Contained, Sibling
 from bot.model.uses import Uses
@@ -24,10 +26,12 @@ from bot.plan.sources import Sources
 from bot.plan.trees import Trees
 from bot.preflight import preflight
 from bot.recipe import siblings
-from bot.recipe.read import changes, outline
+from bot.recipe.read import changes, outline, read
 from bot.recipe.shelf import Shelf
 from bot.recipe.uses import engine_name, uses
 
+SCORED = 5
+"""So many siblings' scores are looked for."""
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -86,13 +90,30 @@ def made(sources: Sources, layout: Layout, tree: Shelf, trees: Trees, known: Kno
 
 
 def _siblings(sources: Sources, layout: Layout, tree: Shelf, family: Sequence[Recipe], candidate: Candidate) -> tuple[Sibling, ...]:
-    """Who in this repository runs the candidate already, with which coupled parts."""
+    """Who in this repository runs the candidate already, with which coupled parts, and what the first few are published to have
+    scored with it: a source of results may be asked once a recipe, so not for all."""
     image = reference.with_digest(candidate.new.reference, candidate.new.digest)
 
     def pins(key: str) -> tuple[str, ...]:
         return tuple(pin.text for pin in uses(tree, layout, (outline(tree, layout, key),), sources.engines).pins)
 
-    return siblings.siblings(tree, layout, [recipe.key for recipe in family], image, pins=pins)
+    asked = list[str]()
+
+    def scored(key: str) -> Sequence[Row]:
+        asked.append(key)
+        return _scores(sources, layout, tree, key) if len(asked) <= SCORED else ()
+
+    return siblings.siblings(tree, layout, [recipe.key for recipe in family], image, pins=pins, scored=scored)
+
+
+def _scores(sources: Sources, layout: Layout, tree: Shelf, key: str) -> Sequence[Row]:
+    """The published evals of a recipe with the image that it runs; none where its points or the source do not tell."""
+    try:
+        wanted = question(read(tree, layout, key))
+        sets = sources.published.offer(wanted).sets if wanted.configurations else ()
+    except BumpbotError:
+        return ()
+    return [row for one in sets for row in one.rows if row.metric == "eval"]
 
 
 def asked(sources: Sources, layout: Layout, tree: Shelf, family: Sequence[Recipe], used: Uses | None = None) -> str:

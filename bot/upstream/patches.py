@@ -27,7 +27,7 @@ _FAULT = re.compile(r"\b(?:regress\w*|introduced|caused?|broke\w*|since|bug in|b
 _SED_FILE = re.compile(r"(?<![\w./-])(/?[\w.-]+(?:/[\w.-]+)+\.(?:py|pyi|cu|cuh|cpp|h|hpp|json|toml|yaml|yml|sh))\b")
 # Where images install or clone an engine: what stands behind is the path in its repository.
 _INSTALLED = re.compile(r"^.*?/(?:site-packages|dist-packages|[a-z]+-workspace/[^/]+)/")
-_GIT = re.compile(r"diff --git (\S+) (\S+)")
+_GIT = re.compile(r"diff --git a/(.+) b/\1")  # our own header: both names are the same, and a name may hold blanks
 _LIMIT = 4_000_000
 
 
@@ -37,7 +37,7 @@ def read(data: bytes, at: Written, repository: str = "", folder: str = "") -> Ca
     text = data[:_LIMIT].decode("utf-8", "replace")
     named = list(_named(text, repository))
     diff = _as_git(text, folder)
-    files = [found[2][2:] for line in diff.split("\n") if (found := _GIT.match(line))]
+    files = [found[1] for line in diff.split("\n") if (found := _GIT.fullmatch(line))]
     if not files:
         files = [_INSTALLED.sub("", path) for path in _SED_FILE.findall(text) if "sed" in text or "patch" in text]
     return Carried(at=at, pulls=_once(int(number) for number, _ in named if number),

@@ -57,6 +57,11 @@ class TestWhatAPatchNames:
         assert (found.pulls, found.commits, found.files) == ((30,), (fix,), ("python/engine/fast.py",))
         assert found.patch_id == history(upstream).patch_ids([fix])[fix]
 
+    def test_may_be_a_file_with_blanks_in_its_name(self, upstream) -> None:
+        name = "python/engine/configs/block_shape=[128, 128].json"
+        made = upstream.commit("Tune", {name: "{}\n", "python/engine/fast.py": NEW})
+        assert set(read(upstream.git("show", made).encode(), AT, NAME).files) == {name, "python/engine/fast.py"}
+
     def test_is_read_from_a_plain_diff_of_the_installed_files(self, upstream) -> None:
         fix = upstream.commit("Make it better (#30)", {"python/engine/fast.py": NEW})
         diff = upstream.git("diff-tree", "-p", fix).split("\n", 1)[1]
