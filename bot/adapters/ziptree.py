@@ -60,8 +60,8 @@ class WheelTree:
         return sorted(path for path in self._entries if path.startswith(prefix))
 
     def contents(self, paths: Collection[str]) -> Mapping[str, str]:
-        """`wheel:`, the sum of the whole archive, and the path: that fixes a file's content. Nothing of a large one, whose sum would
-        cost more than its sources."""
+        """`wheel:`, the sum of the whole archive, and the path: that fixes a file's content. Nothing of a large one, for the sum
+        of it costs more than to read its sources."""
         with self._lock:
             if self._sum is None and (stream := self._zip.fp) is not None and stream.seek(0, 2) <= SUMMED:
                 stream.seek(0)
