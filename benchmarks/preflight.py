@@ -5,9 +5,9 @@ there but nothing read, and from the cache; of each the checks alone and the who
 
 The engine is a git repository served on loopback: the published wheels of sglang as its first and last commit, and 3,000 commits
 between them that each change one of its files. The images lie in a registry on loopback, the recipe is one of the own kind beside a
-pinned Dynamo, whose wheel and the engine's kernel wheel come from the index. The issue asks that the checks take less than 2 s from the
-cache; exit 1 where they take longer. Python's bytecode is kept, as an installation has it. `--where` plans once more under a
-profiler.
+pinned Dynamo, whose wheel and the engine's kernel wheel come from the index. The issue asks that the checks
+take less than 2 s from the cache; exit 1 where they take longer. Python's bytecode is kept, as an installation has it. `--where`
+plans once more under a profiler.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import msgspec
 
 from bot.adapters import child
 from bot.adapters.store import Store
-from bot.adapters.tree import contents, git_id
+from bot.adapters.tree import GIT, contents, git_id
 from bot.errors import BadInput
 from bot.ports import Tree
 from bot.upstream.surveys import SURVEYS
@@ -84,6 +84,9 @@ class ChildSurveyor:
             self._keep(key, answer)
         for key, files in asked.items():
             bodies |= {path: made.get(key) or known[key] for path, _ in files}
+        for path in bodies.keys() & ids.keys():
+            if not ids[path].startswith(GIT):  # the same content may come by another name, so that it is kept by itself too
+                self._keep(_key(name, ids[path]), bodies[path])
         return bodies
 
     def _known(self, keys: Iterable[str]) -> dict[str, bytes]:
@@ -199,7 +202,7 @@ def _content(tree: Tree, path: str) -> bytes | None:
 def _id(data: bytes, told: str | None) -> str:
     """What a content is kept under: the id that its tree told, where these bytes have it, else a sum of our own. git does not look
     whether an object of somebody's folder is what it is called, and another repository has the true one."""
-    if told is not None and told == git_id(data, told):
+    if told is not None and told.startswith(GIT) and told == git_id(data, told):
         return told
     return hashlib.sha256(data).hexdigest()
 

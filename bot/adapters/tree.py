@@ -12,6 +12,7 @@ from bot.errors import BadInput, Missing
 from bot.ports import Git, Process, Tree
 
 MAX_FILE = 64_000_000
+GIT = "git:"
 _NEVER = frozenset({".git"})
 _PLAIN_MODES = ("100644", "100755")
 
@@ -79,7 +80,7 @@ class LocalCommit:
 
     def contents(self, paths: Collection[str]) -> Mapping[str, str]:
         """The ids of these files' contents, as `contents` below says."""
-        return {path: f"git:{blob}" for path in paths if (blob := self._listing().get(path))}
+        return {path: f"{GIT}{blob}" for path in paths if (blob := self._listing().get(path))}
 
     def _listing(self) -> dict[str, str]:
         if self._blobs is None:
@@ -116,7 +117,7 @@ class SubTree:
 
 def contents(tree: Tree, paths: Collection[str]) -> Mapping[str, str]:
     """Ids of the contents of those files that a tree can tell of without reading them, none where it cannot: `git:` and the id of
-    the blob. Two files of one id are one content, in whatever tree; whether bytes are that content `git_id` tells."""
+    the blob, which `git_id` can check, or another kind of id. Two files of one id are one content, in whatever tree."""
     told = getattr(tree, "contents", None)
     return told(paths) if told is not None else {}
 
@@ -124,7 +125,7 @@ def contents(tree: Tree, paths: Collection[str]) -> Mapping[str, str]:
 def git_id(data: bytes, like: str) -> str:
     """The id of a content in git, by the kind of sum that another id is."""
     digest = hashlib.sha256 if len(like) > 60 else hashlib.sha1
-    return "git:" + digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    return GIT + digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _git(process: Process, root: Path, *argv: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:

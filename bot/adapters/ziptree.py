@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -17,6 +18,7 @@ MAX_ENTRIES = 60_000
 MAX_DIRECTORY = 32_000_000
 MAX_TOTAL, MAX_RATIO = 40_000_000_000, 300
 MAX_DEPTH = 60
+SUMMED = 120_000_000
 # Below this an archive may be packed as tightly as it likes: an empty file repeated is no bomb.
 _SMALL = 512_000_000
 _END, _END_BYTES = b"PK\x05\x06", 22 + 65_535
@@ -28,6 +30,7 @@ class WheelTree:
 
     def __init__(self, file: Path) -> None:
         self._file, self._lock = Path(file), Lock()
+        self._sum: str | None = None
         if not self._file.is_file():
             raise Missing(f"no such file: {file}", "correct the path")
         self._check_directory()
@@ -55,6 +58,15 @@ class WheelTree:
 
     def paths(self, prefix: str = "") -> Sequence[str]:
         return sorted(path for path in self._entries if path.startswith(prefix))
+
+    def contents(self, paths: Collection[str]) -> Mapping[str, str]:
+        """`wheel:`, the sum of the whole archive, and the path: that fixes a file's content. Nothing of a large one, for the sum
+        of it costs more than to read its sources."""
+        with self._lock:
+            if self._sum is None and (stream := self._zip.fp) is not None and stream.seek(0, 2) <= SUMMED:
+                stream.seek(0)
+                self._sum = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+        return {path: f"wheel:{self._sum}:{path}" for path in paths if self._sum and path in self._entries}
 
     def close(self) -> None:
         """Lets go of the file."""

@@ -11,7 +11,9 @@ import pytest
 from bot.adapters import surveyor
 from bot.adapters.surveyor import ChildSurveyor
 from bot.adapters.tree import git_id
+from bot.adapters.ziptree import WheelTree
 from bot.errors import BadInput
+from tests.adapters.wheel_files import wheel
 from tests.upstream.imports_world import Files
 
 GOOD = {"a.py": "import engine\n", "b.py": "def f(): ...\n"}
@@ -94,6 +96,15 @@ class TestWhatWasRead:
         told = reading.survey("imports", tree, list(GOOD))
         assert ChildSurveyor(tmp_path / "cache").survey("imports", Listed(GOOD, here=False), list(GOOD)) == told
         assert None not in told.values()
+
+    def test_in_a_wheel_is_known_in_another_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        old, new, first = (wheel(tmp_path / f"{name}.whl", {**GOOD, f"{name}.py": ""}) for name in ("old", "new", "old"))
+        told = ChildSurveyor(tmp_path / "cache").survey("imports", WheelTree(old), list(GOOD))
+        monkeypatch.setattr(surveyor, "_Child", None)
+        assert ChildSurveyor(tmp_path / "cache").survey("imports", WheelTree(new), list(GOOD)) == told
+        monkeypatch.setattr(WheelTree, "read", None)
+        for again in (first, new):
+            assert ChildSurveyor(tmp_path / "cache").survey("imports", WheelTree(again), list(GOOD)) == told
 
     def test_under_an_id_that_it_has_not_tells_nothing_of_who_has_it(self, tmp_path: Path, reading: ChildSurveyor) -> None:
         class Lying(Listed):

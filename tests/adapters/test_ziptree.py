@@ -26,6 +26,16 @@ class TestAWheel:
         assert tree.read("toy/a/b.py") == b"" and tree.read("toy") is None and tree.read("../x") is None
         assert tree.paths("toy/") == ["toy/__init__.py", "toy/a/b.py"] and tree.paths("no/") == []
 
+    def test_tells_its_contents_apart_without_reading_them(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        paths = ["toy/a.py", "toy/b.py"]
+        tree = WheelTree(wheel(place, dict.fromkeys(paths, "x = 1\n")))
+        told = tree.contents([*paths, "none.py"])
+        assert list(told) == paths and tree.read("toy/a.py") == b"x = 1\n" and WheelTree(place).contents(paths) == told
+        other = WheelTree(wheel(place.with_stem("other"), dict.fromkeys(paths, "x = 2\n"))).contents(paths)
+        assert len({*told.values(), *other.values()}) == 4
+        monkeypatch.setattr(ziptree, "SUMMED", 10)
+        assert WheelTree(place).contents(["toy/a.py"]) == {}
+
     def test_has_no_files_for_its_folders(self, place: Path) -> None:
         with zipfile.ZipFile(place, "w") as archive:
             archive.writestr("toy/", "")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from bot.adapters.gitcli import check_path
+from bot.adapters.tree import GIT
 from bot.errors import BadInput
 
 # No file of sources is larger; one that is stays unread.
@@ -40,7 +41,7 @@ class ListedTree(ABC):
 
     def contents(self, paths: Collection[str]) -> Mapping[str, str]:
         """The ids of these files' contents, which need not be here for it."""
-        return {path: f"git:{blob}" for path in paths if (blob := self._blobs.get(path))}
+        return {path: f"{GIT}{blob}" for path in paths if (blob := self._blobs.get(path))}
 
     @cached_property
     def _blobs(self) -> Mapping[str, str]:
