@@ -75,7 +75,7 @@ class Trees:
         """The engine's files as an image has them: the sources at its commit, else the wheel of its release."""
         key = image.reference.text
         if key not in self._trees:
-            self._trees[key] = self._of_commit(self.source, self.commit(image)) or self._wheel(self.engine, self.version(image))
+            self._trees[key] = self._of_commit(self.source, self.commit(image)) or self._released(image)
         return self._trees[key]
 
     def at(self, commit: str | None) -> Tree | None:
@@ -110,8 +110,11 @@ class Trees:
         """Why nothing can be read, as a word for `Facts.unknown`."""
         return next(iter(self.unread.values()), "not-asked" if self._upstreams is None else "missing")
 
-    def _wheel(self, engine: Engine | None, version: str | None) -> Tree | None:
-        return self.wheel(engine.package, version) if engine and version else None
+    def _released(self, image: Resolved) -> Tree | None:
+        """The wheel of the release that the image's tag names, where the layout says that its repository is built from an engine's
+        sources: the tag of a runtime that holds an engine is the runtime's version."""
+        version = self.version(image)
+        return self.wheel(self.engine.package, version) if self.engine and self.source and version else None
 
     def _of_commit(self, source: str | None, commit: str | None) -> Tree | None:
         if not source or not commit:

@@ -13,10 +13,10 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One engine. `repositories` are `owner/name` of its sources, `module` its package and `package` its name on an index; `folder`
     is where modules lie in a source tree; `parsers` and `environment` are files (from the module's parent) that define its command
     line and its variables, the first that is there counts first; `checks` are folders and files whose classes refuse settings;
-    `kernels` maps modules it imports to the package that ships them; `keys` are the names under which recipes hold its options;
-    `commands` are words that start its server, `servers` the modules that these come to only by a call; `configs` are its options
-    that name a file with more settings, and `settings` the class that these are fields of (there a recipe's `keys` hold fields too,
-    not options); `called` are other words for it: in a
+    `renamed` is what it makes of variables that begin in an older way; `kernels` maps modules it imports to the package that ships
+    them; `keys` are the names under which recipes hold its options; `commands` are words that start its server, `servers` the
+    modules that these come to only by a call; `configs` are its options that name a file with more settings, and `settings` the
+    class that these are fields of (there a recipe's `keys` hold fields too, not options); `called` are other words for it: in a
     recipe's framework, and of the part that a package which uses it keeps for it."""
 
     repositories: tuple[str, ...]
@@ -27,6 +27,7 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     environment: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
+    renamed: dict[str, str] = {}
     kernels: dict[str, str] = {}
     keys: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
@@ -34,6 +35,11 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     configs: tuple[str, ...] = ()
     settings: str = ""
     called: tuple[str, ...] = ()
+
+    def spellings(self, variable: str) -> tuple[str, ...]:
+        """The names under which a variable is read: its own, and the newer one that the engine makes of it (`renamed`)."""
+        fitting = (new + variable.removeprefix(old) for old, new in self.renamed.items() if variable.startswith(old))
+        return variable, *fitting
 
 
 def load(text: str, *, file: str) -> Mapping[str, Engine]:

@@ -183,3 +183,15 @@ class TestWhetherACommitIsContained:
         paths = ("/repos/o/n/compare/aaaaaaa...bbbbbbb", "/repos/o/n/commits/aaaaaaa")
         with pytest.raises(Missing):
             Api([], answers=dict.fromkeys(paths, gone)).port().contains("o/n", "aaaaaaa", "bbbbbbb")
+
+
+class TestAServerThatDoesNotAnswer:
+    def test_is_waited_for_once_and_not_at_each_question(self):
+        """A plan asked dozens, and waited for more than five minutes."""
+        path = "/repos/o/n/compare/aaaaaaa...bbbbbbb"
+        api = Api([], answers={path: httpx.Response(503)})
+        port = api.port()
+        for asked in (4, 5, 6):
+            with pytest.raises(Unreachable):
+                port.compare("o/n", "aaaaaaa", "bbbbbbb")
+            assert len(api.asked) == asked

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
-from bot.adapters.http import Answer, check, fetch, make_client, retry_read
+from bot.adapters.http import ATTEMPTS, Answer, Busy, check, fetch, make_client, retry_read
 from bot.errors import BadInput, Missing, Refusal
 from bot.model.upstream import Commit
 from bot.ports import Clock
@@ -27,7 +27,7 @@ class GitHubApi:
 
     def __init__(self, clock: Clock, *, base_url: str = "https://api.github.com", token: str | None = None,
                  client: httpx.Client | None = None) -> None:
-        self.base, self._clock = base_url.rstrip("/"), clock
+        self.base, self._clock, self._attempts = base_url.rstrip("/"), clock, ATTEMPTS
         self._client = client or make_client()
         self._headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
         if token:
@@ -49,7 +49,12 @@ class GitHubApi:
                 raise Missing(f"{what}: there is no such commit", "it is gone, or the short id of several")
             return check(answer, what, now=self._clock.now().timestamp())
 
-        return retry_read(self._clock, once)
+        try:
+            return retry_read(self._clock, once, attempts=self._attempts)
+        except Busy:
+            # A plan has dozens of questions: of a server that has not answered one, each would wait its seven seconds anew.
+            self._attempts = 1
+            raise
 
     def mapping(self, path: str, what: str) -> Mapping[str, Any]:
         """An object that stands at a path."""

@@ -28,7 +28,7 @@ def checked(uses: Uses, name: str, engine: Engine, old: Surveyed | None, new: Su
     variables = [one for one in uses.environment if one.name.startswith(engine.prefixes) and not one.program]
     walks = [reach.walked(new, start, vendor=vendor, models=models or {}) for start in settings.starts(mine, new)]
     found = [*compare.options(mine, engine, old, new), *compare.defaults(mine, engine, old, new, vendor),
-             *_guards(mine, old, walks, vendor, models or {}), *_environment(variables, old, new)]
+             *_guards(mine, old, walks, vendor, models or {}), *_environment(variables, engine, old, new)]
     asked = 0
     for at, one in enumerate(found):
         if touched and one.what in _WORTH_A_COMMIT and asked < MAX_ASKED:
@@ -66,9 +66,11 @@ def _guards(mine: Sequence[Used], old: Surveyed | None, walks: Sequence[reach.Wa
                                     certain=one.sure)
 
 
-def _environment(variables: Sequence[Used], old: Surveyed | None, new: Surveyed) -> Iterator[OptionChanged]:
-    """Variables that the new engine does not read any more: they are ignored there. Only where both trees say all of theirs."""
-    missed = [one for name, one in {one.name: one for one in variables}.items() if name not in new.variables]
+def _environment(variables: Sequence[Used], engine: Engine, old: Surveyed | None, new: Surveyed) -> Iterator[OptionChanged]:
+    """Variables that the new engine does not read any more: they are ignored there. Only where both trees say all of theirs. One
+    that the engine reads under a newer name is that one."""
+    named = {one.name: frozenset(engine.spellings(one.name)) for one in variables}
+    missed = [one for name, one in {one.name: one for one in variables}.items() if named[name].isdisjoint(new.variables)]
     if not missed or not new.read:
         return
     told = new.mentioned("variables")
@@ -76,9 +78,9 @@ def _environment(variables: Sequence[Used], old: Surveyed | None, new: Surveyed)
     for one in missed:
         if told is None:
             yield OptionChanged(used=one, what="unread", said="a file of the engine could not be read")
-        elif one.name not in told:
-            was = before is not None and old is not None and (one.name in before or one.name in old.variables)
-            at = old.variables.get(one.name, "") if old else ""
+        elif named[one.name].isdisjoint(told):
+            was = before is not None and old is not None and not named[one.name].isdisjoint((*before, *old.variables))
+            at = next((old.variables[name] for name in sorted(named[one.name]) if name in old.variables), "") if old else ""
             if was or before is not None:
                 yield OptionChanged(used=one, what="removed" if was else "missing", old=one.name, at=at)
 

@@ -9,7 +9,7 @@ from bot.upstream.options import checked, surveyed
 from tests.fakes.upstreams import SurveyorHere
 
 ENGINE = Engine(repositories=("o/e",), module="e", package="e", folder="src", parsers=("e/args.py",), environment=("e/envs.py",),
-                checks=("e/config/",), prefixes=("E_",), keys=("e_config",))
+                checks=("e/config/",), prefixes=("E_", "OLD_"), renamed={"OLD_": "E_"}, keys=("e_config",))
 
 
 def tree(args, **others):
@@ -198,6 +198,13 @@ class TestAVariable:
 
     def test_of_somebody_else_is_not_asked_for(self):
         assert look(tree("", envs=""), tree("", envs=""), variable("NCCL_DEBUG")) == ()
+
+    def test_under_its_older_name_is_the_one_that_the_engine_makes_of_it(self):
+        """`SGL_ENABLE_JIT_DEEPGEMM` was said to be known to neither engine, and dropping it would have switched DeepGEMM on."""
+        there, gone = tree("", envs='environment_variables = {"E_JIT": 1}\n'), tree("", envs="environment_variables = {}\n")
+        assert look(there, there, variable("OLD_JIT")) == ()
+        assert words(look(there, gone, variable("OLD_JIT"))) == ["removed OLD_JIT"]
+        assert words(look(gone, gone, variable("OLD_JIT"))) == ["missing OLD_JIT"]
 
     def test_is_unknown_where_a_file_cannot_be_read(self):
         old = tree("", envs="class Envs:\n    E_OLD = EnvInt(1)\n")
