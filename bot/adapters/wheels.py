@@ -11,6 +11,8 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from secrets import token_hex
+from time import time
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
@@ -20,6 +22,8 @@ from bot.errors import BadInput, Missing, Unreachable
 from bot.ports import Process, Tree
 
 DOWNLOAD_S, ASK_S = 900.0, 120.0
+# So long a list of versions is good: pip takes a second to ask for it, and every plan of a family asks the same.
+FRESH_S = 3600.0
 MAX_BYTES = 4_000_000_000
 """Of the wheels that are kept: an engine's takes half a gigabyte."""
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
@@ -59,12 +63,19 @@ class Wheels:
 
     def versions(self, package: str) -> Sequence[str]:
         """The published versions, newest first, those before a release included."""
-        _checked(package)
+        kept = self._folder / f"{_checked(package)}.versions"
+        if kept.is_file() and time() - kept.stat().st_mtime < FRESH_S:
+            return kept.read_text().split()
         answers = [self._pip(["index", "versions", "--pre", *targets, "--", package], ASK_S) for targets in ([], _target("3.12"))]
         told = {word.strip() for _, out, _ in answers for line in _AVAILABLE.findall(out) for word in line.split(",")}
         if not told:
             raise self._failure(package, answers[0][2])
-        return sorted((word for word in told if _version(word)), key=Version, reverse=True)
+        found = sorted((word for word in told if _version(word)), key=Version, reverse=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = kept.with_name(f"{kept.name}.{token_hex(8)}")
+        fresh.write_text("\n".join(found))
+        fresh.replace(kept)
+        return found
 
     def _kept(self, name: str, version: str) -> Path | None:
         if not self._folder.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -102,3 +103,11 @@ class TestTheVersions:
     def test_of_what_is_not_there_are_missing(self, tmp_path: Path) -> None:
         with pytest.raises(Missing):
             Wheels(Pip(INDEX), tmp_path, {}).versions("nothing")
+
+    def test_are_asked_for_again_after_an_hour(self, tmp_path: Path) -> None:
+        pip = Pip({"toy": {"1.0": "toy-1.0-py3-none-any.whl"}})
+        wheels = Wheels(pip, tmp_path, {})
+        first, asked = wheels.versions("toy"), len(pip.asked)
+        assert Wheels(pip, tmp_path, {}).versions("toy") == first == ["1.0"] and len(pip.asked) == asked
+        os.utime(tmp_path / "wheels" / "toy.versions", (0, 0))
+        assert wheels.versions("toy") == first and len(pip.asked) == 2 * asked
