@@ -45,9 +45,9 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
     if eval_limit is not None:
         found = tuple(_limited(point, eval_limit, rules.eval_shuffled) for point in found)
     if jobs:
-        as_json(msgspec.to_builtins(jobs_of(found)))
+        as_json(msgspec.to_builtins(jobs_of(matrices.orders(tree, layout, found))))
     elif format_ == "json":
-        as_json(msgspec.to_builtins(found))
+        as_json(msgspec.to_builtins(matrices.orders(tree, layout, found)))
     elif found or changed is None:
         _draw(found, keys, format_)
 

@@ -42,6 +42,17 @@ def together(tree: Tree | Shelf, layout: Layout, keys: Sequence[str]) -> tuple[P
     return _points(shelf, layout, made, gates)
 
 
+def orders(tree: Tree | Shelf, layout: Layout, found: Sequence[Point]) -> tuple[Point, ...]:
+    """These points with what a runner needs to measure them (`Order`), in their order. A guest's stay as they are: its own
+    workflows measure it."""
+    if layout.generator != "own":
+        return tuple(found)
+    shelf = Shelf.of(tree)
+    homes = {key: shelf.home(layout, key).file for key in dict.fromkeys(point.recipe for point in found)}
+    recipes = {key: own.load(shelf.read(file) or b"", file) for key, file in homes.items()}
+    return tuple(order for point in found for order in own.orders(recipes[point.recipe], (point,)))
+
+
 def of_rows(tree: Tree | Shelf, layout: Layout, made: Mapping[str, Sequence[rows.Row]],
             gated: Sequence[rows.Row]) -> tuple[Point, ...]:
     """The points of rows that a guest's generator printed: those of each recipe, and the evals of all of them, each of which

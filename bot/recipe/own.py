@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -15,6 +15,7 @@ from bot import strict
 from bot.errors import BadInput
 from bot.images import reference
 from bot.model import policy as policies
+from bot.model.bench import Asked, Load, Order, Scalar, Trace
 from bot.model.policy import Wanted
 from bot.model.recipe import EvalSpec, Point
 
@@ -25,7 +26,6 @@ Task = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/+-]{0,119}$")]
 Repository = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$")]
 Source = Annotated[str, Meta(pattern=r"^(https://[^\s?#@]+)?$")]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Scalar = str | int | float | bool | None
 MOST_AT_ONCE = 1_000_000
 """Requests in flight; more is a slip of the finger."""
 
@@ -58,13 +58,17 @@ class Serve(_Record, kw_only=True):
 
 
 class Workload(_Record, kw_only=True):
-    """`requests` maps each concurrency to how many requests are measured there."""
+    """`requests` maps each concurrency to how many requests are measured there, in each of `repeats` and after `warmup` of
+    them (None: one wave, as many as are in flight). `trace` are recorded requests in place of made ones."""
 
     kind: Name
     output: Count | None = None
     input: Count | None = None
     requests: dict[int, Count]
     repeats: Count = 1
+    warmup: Annotated[int, Meta(ge=0, le=1_000_000_000)] | None = None
+    stream: bool = True
+    trace: Trace | None = None
 
 
 class Eval(_Record, kw_only=True):
@@ -86,7 +90,11 @@ class Eval(_Record, kw_only=True):
 
 
 class Gates(_Record, kw_only=True):
+    """`tools` and `json` (a tool call, an answer that must be JSON): left out, each is asked where the server can."""
+
     failed_requests: Share = 0.10
+    tools: bool | None = None
+    json: bool | None = None
 
 
 class OwnRecipe(_Record, kw_only=True):
@@ -150,6 +158,26 @@ def points(recipe: OwnRecipe) -> tuple[Point, ...]:
     return (*runs, *gates)
 
 
+def orders(recipe: OwnRecipe, found: Sequence[Point]) -> tuple[Order, ...]:
+    """These points of the recipe (a smoke's have fewer questions), each with what a machine needs to measure it."""
+    return tuple(_order(recipe, point) for point in found if point.recipe == recipe.name)
+
+
+def _order(recipe: OwnRecipe, point: Point) -> Order:
+    model, gates = recipe.model, recipe.gates
+    metric = next((gate.filtered.strip(",") for gate in recipe.evals if point.eval and gate.task == point.eval.task), "")
+    return Order(
+        **{name: getattr(point, name) for name in Point.__struct_fields__}, engine=recipe.engine.name.lower(), model=model.repo,
+        revision=model.revision, weights=model.weights, kv=model.kv, args=recipe.serve.args, env=recipe.serve.env,
+        load=None if point.eval else _load(recipe.workload, point.concurrency), metric=metric,
+        gates=Asked(failed_requests=gates.failed_requests, tools=gates.tools, json=gates.json))
+
+
+def _load(workload: Workload, conc: int) -> Load:
+    return Load(input=workload.input, output=workload.output, requests=workload.requests[conc], repeats=workload.repeats,
+                warmup=conc if workload.warmup is None else workload.warmup, stream=workload.stream, trace=workload.trace)
+
+
 def topology(recipe: OwnRecipe) -> str:
     """`TP4/EP4`, from the serving arguments that name a width."""
     widths = {name: width for name in _WIDTHS if (width := _width(recipe, name)) is True or width not in (None, 0, 1)}
@@ -160,7 +188,9 @@ def measured(recipe: OwnRecipe, point: Point) -> tuple[object, ...]:
     """What decides a point's result and stands in no identity: requests and repeats; of an eval, the metric it is judged by."""
     if point.eval is not None:
         return tuple(gate.filtered for gate in recipe.evals if gate.task == point.eval.task)
-    return recipe.workload.requests[point.concurrency], recipe.workload.repeats, recipe.gates.failed_requests
+    workload, gates = recipe.workload, recipe.gates
+    return (workload.requests[point.concurrency], workload.repeats, workload.warmup, workload.stream, gates.failed_requests,
+            gates.tools, gates.json)
 
 
 # The same width as each engine's command line calls it.
@@ -188,5 +218,7 @@ def _hash(recipe: OwnRecipe, *, image: bool) -> str:
     """What is run and how, without what is proposed for it (policy) and how many times (requests, repeats)."""
     part = {"engine": recipe.engine, "model": recipe.model, "hardware": recipe.hardware, "serve": recipe.serve,
             "workload": [recipe.workload.kind, recipe.workload.input, recipe.workload.output]}
+    if recipe.workload.trace is not None:  # absent in recipes that were measured before it could be said
+        part["trace"] = recipe.workload.trace
     plain = msgspec.to_builtins({**part, "image": recipe.image} if image else part)
     return hashlib.sha256(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
