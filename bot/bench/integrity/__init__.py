@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.bench.integrity.answer import LENGTHS, failure
-from bot.bench.integrity.raw import NAME, records
+from bot.bench.integrity.raw import NAME, Record, records
 from bot.bench.integrity.tally import Flight, Tally, flight, tally
 
-__all__ = ["LENGTHS", "NAME", "Flight", "Tally", "failure", "flight", "records", "tally"]
+__all__ = ["LENGTHS", "NAME", "Flight", "Record", "Tally", "failure", "flight", "records", "tally"]

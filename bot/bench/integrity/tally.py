@@ -26,6 +26,8 @@ class Tally(Struct):
     unread: int = 0
     prompts: int = 0
     prompt_tokens: int = 0
+    answers: int = 0
+    answer_tokens: int = 0
     starts: array[int] = field(default_factory=lambda: array("q"))
     ends: array[int] = field(default_factory=lambda: array("q"))
 
@@ -61,6 +63,9 @@ class Tally(Struct):
         if verdict.prompt is not None:
             self.prompts += 1
             self.prompt_tokens += verdict.prompt
+        if verdict.made is not None:
+            self.answers += 1
+            self.answer_tokens += verdict.made
         start, end = record.metadata.request_start_ns, record.metadata.request_end_ns
         if start is not None and end is not None and start <= end and not record.metadata.context_overflow_skip:
             self.starts.append(start)
