@@ -57,3 +57,13 @@ class Web(Protocol):
     def stream(self, url: str, body: Mapping[str, Any], *, limit_s: float = 120.0) -> tuple[int, Iterator[bytes]]:
         """Status, and the lines of the body as they come (at most 16 MB); `Unreachable` also in the middle."""
         ...
+
+
+class Interrupts(Protocol):
+    """Requests from outside that this process end. The first raises `Stopped`, wherever the process is; every later one, and each
+    after `hold`, is only remembered: nothing may break what stops and keeps."""
+
+    asked: str
+    """How it was asked first (`SIGINT`); empty while it was not."""
+
+    def hold(self) -> None: ...
