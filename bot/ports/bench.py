@@ -18,6 +18,11 @@ class Running(Protocol):
         """Its exit code (negative: the signal that ended it); None while it runs."""
         ...
 
+    def interrupt(self) -> None:
+        """Asks the program itself to end, as Ctrl-C does, and does not wait; nothing when it has ended. Some write what they
+        have only when they are asked so."""
+        ...
+
     def stop(self, grace_s: float = 10.0) -> int:
         """Ends it and all that it started: asked first, killed after the grace. Its exit code; the same again when it had
         ended."""
@@ -52,3 +57,13 @@ class Web(Protocol):
     def stream(self, url: str, body: Mapping[str, Any], *, limit_s: float = 120.0) -> tuple[int, Iterator[bytes]]:
         """Status, and the lines of the body as they come (at most 16 MB); `Unreachable` also in the middle."""
         ...
+
+
+class Interrupts(Protocol):
+    """Requests from outside that this process end. The first raises `Stopped`, wherever the process is; every later one, and each
+    after `hold`, is only remembered: nothing may break what stops and keeps."""
+
+    asked: str
+    """How it was asked first (`SIGINT`); empty while it was not."""
+
+    def hold(self) -> None: ...
