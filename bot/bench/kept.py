@@ -30,7 +30,7 @@ def opened(out: Path) -> Place:
     place = Place(out / "results", out / "logs")
     for folder in (place.results, place.logs):
         if os.path.lexists(folder):
-            raise Refusal(f"{folder} exists: results of two runs are never mixed", "move it away, or name another folder with --out")
+            raise Refusal(f"{folder} exists: results of two runs are never mixed", "move it away, or give another folder as --out")
     out.mkdir(parents=True, exist_ok=True)
     place.results.mkdir()
     try:

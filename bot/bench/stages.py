@@ -7,7 +7,7 @@ disk at once, what was started is stopped and removed, and what was measured is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -138,9 +138,10 @@ def _through(run: Run, faults: list[Exception]) -> End:
 def _finished(run: Run, end: End, began: datetime) -> Report:
     """Told first, in case nothing else can be done any more; then stopped, collected and summed up."""
     host, place = run.host, run.place
-    kept.closed(place)
-    if end.state != "complete":
-        kept.report(place, _ended(run, end))
+    with suppress(OSError):  # whatever the disk says, what was started is stopped
+        kept.closed(place)
+        if end.state != "complete":
+            kept.report(place, _ended(run, end))
     host.say("stop")
     stopping = host.clock.now()
     try:
