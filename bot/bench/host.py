@@ -36,10 +36,12 @@ class Host:
 
 @dataclass(frozen=True)
 class Place:
-    """Both folders exist. Into `results` go rows and the tools' own exports, into `logs` what every process printed."""
+    """Both folders exist. Into `results` go rows and the tools' own exports, into `logs` what every process printed.
+    `repository` is the working repository, in which the trace that a recipe names lies."""
 
     results: Path
     logs: Path
+    repository: Path = Path()
 
 
 class Server(Protocol):

@@ -18,6 +18,11 @@ class Running(Protocol):
         """Its exit code (negative: the signal that ended it); None while it runs."""
         ...
 
+    def interrupt(self) -> None:
+        """Asks the program itself to end, as Ctrl-C does, and does not wait; nothing when it has ended. Some write what they
+        have only when they are asked so."""
+        ...
+
     def stop(self, grace_s: float = 10.0) -> int:
         """Ends it and all that it started: asked first, killed after the grace. Its exit code; the same again when it had
         ended."""
