@@ -6,6 +6,8 @@ GitHub cancels a step with SIGINT, SIGTERM 7.5 s later and SIGKILL after another
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -21,6 +23,7 @@ class Signals:
     def __init__(self) -> None:
         self.asked = ""
         self._held = False
+        self._first: Callable[[str], None] = lambda how: None
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Signals:
@@ -35,6 +38,10 @@ class Signals:
         for number, before in self._before.items():
             signal.signal(number, signal.SIG_DFL if before is None else before)
 
+    def at_once(self, do: Callable[[str], None]) -> None:
+        """Done in the handler of the first signal, before anything else; what the disk refuses is let be."""
+        self._first = do
+
     def hold(self) -> None:
         """From here on a signal is only remembered."""
         self._held = True
@@ -43,4 +50,6 @@ class Signals:
         self.asked = self.asked or signal.Signals(number).name
         if not self._held:
             self._held = True
+            with suppress(OSError):
+                self._first(self.asked)
             raise Stopped(self.asked)

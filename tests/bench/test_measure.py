@@ -196,6 +196,22 @@ class TestASignal:
         assert (report.state, report.reason, report.exit_code) == ("partial", f"stopped by {signal.Signals(number).name}", 1)
         assert seen == (["partial"] if "begin" in bench.went[:-1] else []) and bench.standing == []
 
+    def test_is_told_on_the_disk_before_a_tool_is_waited_for(self, bench: Bench) -> None:
+        seen = []
+
+        def slow(*_: Any) -> Any:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except Stopped as stop:
+                seen.append(bench.written["state"])
+                stop.loaded = Took(counts=Counts(profiled=3))  # type: ignore[attr-defined]
+                raise
+
+        bench.instead["load"] = slow
+        with Signals() as bench.interrupts:
+            assert bench.measure().counts.profiled == 3
+        assert seen == ["partial"]
+
     def test_while_it_stops_breaks_nothing(self, bench: Bench) -> None:
         bench.stopping = lambda: [os.kill(os.getpid(), number) for number in (signal.SIGTERM, signal.SIGINT)]
         bench.instead["load"] = lambda *_: os.kill(os.getpid(), signal.SIGINT)
@@ -230,14 +246,14 @@ class TestAFullDisk:
 
     def test_on_which_nothing_more_can_be_written_leaves_the_last_whole_report_and_nothing_standing(
             self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        synced = os.fsync
+        moved = os.replace
 
-        def full(handle: int) -> None:
+        def full(part: Path, path: Path) -> None:
             if "ready" in bench.went:
                 raise OSError(errno.ENOSPC, "No space left on device")
-            synced(handle)
+            moved(part, path)
 
-        monkeypatch.setattr(kept.os, "fsync", full)
+        monkeypatch.setattr(kept.os, "replace", full)
         with pytest.raises(OSError, match="No space left"):
             bench.measure()
         assert bench.standing == [] and bench.written["state"] == "running" and bench.written["launched"]
