@@ -14,6 +14,8 @@ from bot.errors import BadInput
 
 Value = str | int | float | bool
 _FILE = "knowledge/effective.yaml"
+# Of at, path, family, label and log, these go together.
+_KINDS = {(True, True, False, False, False), (True, False, True, True, False), (False, False, False, False, True)}
 _WORD = re.compile(r"[A-Za-z0-9_.:/+-]{1,120}")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 _REAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,15}")
@@ -121,7 +123,8 @@ def _faults(entry: Entry, engines: set[str], seen: set[str]) -> Iterator[tuple[s
     if entry.engine not in engines:
         yield f"no engine is called {entry.engine}", "name one of `engines`"
     for told in entry.told:
-        if bool(told.at) == bool(told.log) or (told.at and bool(told.path) == bool(told.family and told.label)):
+        parts = bool(told.at), bool(told.path), bool(told.family), bool(told.label), bool(told.log)
+        if parts not in _KINDS:
             yield "a place is a log, or paths with either path or family and label", "keep one of them"
         if told.log:
             try:
