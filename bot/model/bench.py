@@ -197,14 +197,16 @@ class Hardware(Struct, frozen=True, kw_only=True):
 
 class Report(Struct, frozen=True, kw_only=True):
     """`results/bench.json`: all that one run of `bench` knows of itself; written before anything starts (`running`) and again
-    at every end. `seconds` are spans by name (launch, ready, gates, load, evals, stop, whole, harness); `files` every file
-    beside it and under `logs/` (names start with `results/` or `logs/`) with its SHA-256."""
+    at every end. `exit_code` is what the command ends with; None while it runs. `seconds` are spans by name (launch, ready,
+    gates, load, evals, stop, whole, harness); `files` every file beside it and under `logs/` (names start with `results/` or
+    `logs/`) with its SHA-256."""
 
     version: Literal[1] = 1
     bumpbot: str
     state: State
     reason: str = ""
     hint: str = ""
+    exit_code: int | None = None
     order: Order
     began: str
     ended: str | None = None
