@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, structs
 
 from bot.bench.probes.reply import Reply, Wrong, error, streamed, told, whole
-from bot.errors import Unreachable
+from bot.errors import BadInput, Unreachable
 from bot.ports import Web
 
 __all__ = ["Asker", "Silent", "Wrong"]
@@ -46,6 +46,8 @@ class Asker(Struct, frozen=True, kw_only=True):
             return self._streamed(address, body) if self.stream else self._plain(address, body)
         except Unreachable as why:
             raise Silent(told(why.reason, 120, quote=False)) from None
+        except BadInput as why:
+            raise Wrong(told(why.reason, 120, quote=False)) from None
 
     def _plain(self, address: str, body: Mapping[str, Any]) -> Reply:
         answer = self.web.post(address, body, limit_s=self.limit_s)
