@@ -216,7 +216,7 @@ def _launch(run: Run) -> None:
 
 
 def _ready(run: Run) -> None:
-    said = ready.wait(run.order, run.running, run.machine, run.host)
+    said = ready.wait(run.order, run.running, run.machine, run.host, run.place)
     run.tell(said=said, launched=run.running.launched)
 
 
