@@ -6,12 +6,12 @@ import re
 from typing import cast
 
 from bot.errors import BadInput
-from bot.results import aiperf, campaign, inferencex, lmeval, rowfile, serving
+from bot.results import aiperf, campaign, inferencex, lmeval, reportfile, rowfile, serving
 from bot.results.parsed import Parser
 
 HEAD = 65_536
 PARSERS: tuple[Parser, ...] = tuple(cast(Parser, module) for module in (
-    *inferencex.PARSERS, *lmeval.PARSERS, *aiperf.PARSERS, *serving.PARSERS, campaign, rowfile))
+    *inferencex.PARSERS, *lmeval.PARSERS, *aiperf.PARSERS, *serving.PARSERS, campaign, rowfile, reportfile))
 _BOM = b"\xef\xbb\xbf"
 _NAMED = tuple((re.compile(pattern), cast(Parser, module)) for pattern, module in (
     (r"(^|/)profile_export\.jsonl$", aiperf.records),
