@@ -52,3 +52,8 @@ class Conflict(BumpbotError):
 
 class Broken(BumpbotError):
     """The ledger's chain does not hold; the bump is frozen and the operator must look."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody asked this process to end (its text says how: `SIGTERM`). No failure of anything: what was started is stopped, and
+    what was made is kept."""

@@ -52,7 +52,7 @@ LAW = {
 # library (as imported) -> modules that may import it, below bot; `x.*` is x and everything in it
 LIBRARIES = {
     "msgspec": "*",
-    "re2": f"{' '.join(f'{room}.*' for room in PURE.split())} decide.* render.* adapters.*",
+    "re2": f"{' '.join(f'{room}.*' for room in PURE.split())} decide.* render.* adapters.* bench.*",
     "packaging": "images.* upstream.* preflight.* diagnose.* recipe.* adapters.*",
     "yaml": "strict recipe.* rehearse.*",
     "markdown_it": "commands",
@@ -61,6 +61,9 @@ LIBRARIES = {
     "github": "adapters.github.*",
     "requests": "adapters.github.*",  # only its errors: PyGithub lets them through
     "httpx": "adapters.*",
+    "aiohttp": "rehearse.engine.*",
+    "datasets": "rehearse.engine.tasks.*",  # lm-eval's own, in whose process the task's data is read
+    "tokenizers": "rehearse.engine.tokens",  # only where it happens to be: AIPerf brings it
     "tenacity": "adapters.* ledger.* wake.*",
     "typer": "cli.*",
     "rich": "cli.*",

@@ -8,7 +8,20 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.model.bench import Launched
-from bot.ports import Clock, Programs, Web
+from bot.ports import Clock, Interrupts, Programs, Web
+
+
+@dataclass
+class Undisturbed:
+    """Nobody asks this process to end; for tests, and where signals are somebody else's."""
+
+    asked: str = ""
+
+    def at_once(self, do: Callable[[str], None]) -> None:
+        """Never done."""
+
+    def hold(self) -> None:
+        """Nothing is to be held back."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +34,17 @@ class Host:
     clock: Clock
     env: Mapping[str, str]
     say: Callable[[str], None] = field(default=lambda line: None)
+    interrupts: Interrupts = field(default_factory=Undisturbed)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Both folders exist. Into `results` go rows and the tools' own exports, into `logs` what every process printed."""
+    """Both folders exist. Into `results` go rows and the tools' own exports, into `logs` what every process printed.
+    `repository` is the working repository, in which the trace that a recipe names lies."""
 
     results: Path
     logs: Path
+    repository: Path = Path()
 
 
 class Server(Protocol):

@@ -67,13 +67,13 @@ class Order(Point, frozen=True, kw_only=True):
 
 
 class Machine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={
-    "startup_minutes": "startup-minutes", "load_minutes": "load-minutes"}):
+    "startup_minutes": "startup-minutes", "load_minutes": "load-minutes", "request_seconds": "request-seconds"}):
     """What the operator of a runner says of it (a YAML file on the machine; never of a commit that is measured).
 
     `server` is the command of a server that is already one (launcher `process`), with `{port}`, `{model}`, `{image}` and
     `{args}` in its words; `models` the folder of the Hugging Face cache that a container gets; `env` what every server gets
     beside its recipe's; `mounts` further folders, `host:container`, read only; `slurm` options of srun; `tasks` a folder of
-    lm-eval tasks of one's own. Minutes are limits.
+    lm-eval tasks of one's own. Minutes are limits, and so are the seconds of one request (left out: by the length that is asked).
     """
 
     launcher: Launcher = "docker"
@@ -86,6 +86,7 @@ class Machine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ren
     tasks: str = ""
     startup_minutes: Annotated[float, Meta(gt=0)] = 60
     load_minutes: Annotated[float, Meta(gt=0)] = 180
+    request_seconds: Annotated[float, Meta(gt=0)] | None = None
 
 
 class Launched(Struct, frozen=True, kw_only=True):
@@ -196,14 +197,16 @@ class Hardware(Struct, frozen=True, kw_only=True):
 
 class Report(Struct, frozen=True, kw_only=True):
     """`results/bench.json`: all that one run of `bench` knows of itself; written before anything starts (`running`) and again
-    at every end. `seconds` are spans by name (launch, ready, gates, load, evals, stop, whole, harness); `files` every file
-    beside it and under `logs/` (names start with `results/` or `logs/`) with its SHA-256."""
+    at every end. `exit_code` is what the command ends with; None while it runs. `seconds` are spans by name (launch, ready,
+    gates, load, evals, stop, whole, harness); `files` every file beside it and under `logs/` (names start with `results/` or
+    `logs/`) with its SHA-256."""
 
     version: Literal[1] = 1
     bumpbot: str
     state: State
     reason: str = ""
     hint: str = ""
+    exit_code: int | None = None
     order: Order
     began: str
     ended: str | None = None

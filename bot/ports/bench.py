@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,11 @@ class Running(Protocol):
 
     def ended(self) -> int | None:
         """Its exit code (negative: the signal that ended it); None while it runs."""
+        ...
+
+    def interrupt(self) -> None:
+        """Asks the program itself to end, as Ctrl-C does, and does not wait; nothing when it has ended. Some write what they
+        have only when they are asked so."""
         ...
 
     def stop(self, grace_s: float = 10.0) -> int:
@@ -52,3 +57,17 @@ class Web(Protocol):
     def stream(self, url: str, body: Mapping[str, Any], *, limit_s: float = 120.0) -> tuple[int, Iterator[bytes]]:
         """Status, and the lines of the body as they come (at most 16 MB); `Unreachable` also in the middle."""
         ...
+
+
+class Interrupts(Protocol):
+    """Requests from outside that this process end. The first raises `Stopped`, wherever the process is; every later one, and each
+    after `hold`, is only remembered: nothing may break what stops and keeps."""
+
+    asked: str
+    """How it was asked first (`SIGINT`); empty while it was not."""
+
+    def at_once(self, do: Callable[[str], None]) -> None:
+        """What is done, with how it was asked, before `Stopped` is raised: ten seconds later nothing may be left of us."""
+        ...
+
+    def hold(self) -> None: ...

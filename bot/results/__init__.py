@@ -18,6 +18,7 @@
     sglang-bench            SGLang's `bench_serving`                      rows, requests, the version that ran
     campaign-rows           a campaign, one line a request                rows a burst, requests by failure
     rows                    people, `bumpbot bench`                       rows (CONTRACTS `row`)
+    bench-report            `bumpbot bench`, for all exports below it     rows, requests, the version that ran
 
 To add one: a module with `FORMAT`, `sniff(head, name)` and `parse(stream, name, context)`, its place in `PARSERS`, an example in
 tests/results/made.py. Rows leave a parser in canonical names and units, values as the file tells them; `read` has the checks

@@ -17,7 +17,7 @@ from bot.results import places
 from bot.results.claims import HEAD, claim
 from bot.results.metrics import Metrics
 from bot.results.parsed import Context, Parsed, Spread
-from bot.results.together import plausible
+from bot.results.together import harness, plausible
 from bot.results.together.join import Collected, Skipped, join
 
 
@@ -56,7 +56,8 @@ def collect(
             read.append((name, made))
         else:
             skipped.append(Skipped(name=name, why="not-a-result"))
-    return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in read], told, skipped, recipe)
+    settled, others = harness.settled(read, skipped)
+    return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in settled], told, others, recipe)
 
 
 def _canonical(made: Parsed, name: str, metrics: Metrics | None) -> Parsed:

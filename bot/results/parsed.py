@@ -67,7 +67,8 @@ class Parsed(Struct, frozen=True, kw_only=True):
 
     `measurement` is the name that the load generator gave its own run: two files with one name tell of one measurement,
     two names are two measurements, also at one point. `client` is the concurrency of the tool that wrote the file, believed
-    where nothing beside it says another. `nothing` is why the file, though read, gave nothing.
+    where nothing beside it says another. `nothing` is why the file, though read, gave nothing; `report` how the run of `bench`
+    ended that filled the folder which the file lies in.
     """
 
     rows: tuple[Row, ...] = ()
@@ -81,7 +82,8 @@ class Parsed(Struct, frozen=True, kw_only=True):
     client: int | None = None
     rank: int = GUEST
     measurement: str = ""
-    nothing: Literal["", "not-a-result", "nothing-measured", "says-nothing"] = ""
+    nothing: Literal["", "not-a-result", "nothing-measured", "says-nothing", "partial-run"] = ""
+    report: Literal["", "running", "complete", "partial", "refused"] = ""
 
 
 class Parser(Protocol):

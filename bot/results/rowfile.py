@@ -16,18 +16,21 @@ from bot.results.parsed import Context, Parsed, elements, has
 from bot.results.read import LARGEST, count, document, mapping, number, records
 
 FORMAT = "rows"
+PARTIAL = "partial-run"
+"""A row of a run that did not end: kept with its run, and evidence of nothing."""
 _PERCENT = ("%", "percent", "pp", "points")
 
 
 def sniff(head: bytes, name: str) -> bool:
-    return head.lstrip()[:1] in (b"{", b"[") and has(head, "point", "metric", "value", "concurrency") and not has(head, "doc_id")
+    return head.lstrip()[:1] in (b"{", b"[") and has(head, "point", "metric", "value", "concurrency") and not (
+        has(head, "doc_id") or has(head, "bumpbot", "state", "order"))
 
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
     rows: list[Row] = []
     seen: set[tuple[Any, ...]] = set()
     for key, line, item in _items(stream, name):
-        row = _row(mapping(item, name, key, line=line), name, key, line, context)
+        row = checked(mapping(item, name, key, line=line), name, key, line, context)
         known = (row.point, row.metric, row.stat, row.task, row.run, row.attempt, row.repeat)
         if known in seen:
             raise BadInput(
@@ -39,7 +42,8 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
             )
         seen.add(known)
         rows.append(row)
-    return Parsed(rows=tuple(rows))
+    whole = tuple(row for row in rows if PARTIAL not in row.flags)
+    return Parsed(rows=whole, nothing="partial-run" if rows and not whole else "")
 
 
 def _items(stream: BinaryIO, name: str) -> Iterator[tuple[str, int | None, Any]]:
@@ -60,7 +64,8 @@ def _digits(value: Any) -> bool:
     return isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
 
 
-def _row(item: Mapping[str, Any], name: str, key: str, line: int | None, context: Context) -> Row:
+def checked(item: Mapping[str, Any], name: str, key: str, line: int | None, context: Context) -> Row:
+    """One row as a record, each value looked at; BadInput names file, line and key."""
     told = {field: value for field, value in item.items() if value is not None}
     point = {
         field: value for field, value in mapping(told.get("point"), name, f"{key}.point", line=line).items() if value is not None

@@ -6,7 +6,7 @@ import io
 import json
 from typing import Any, BinaryIO
 
-from tests.results.made_tools import burst, published, repeats, server, sglang_run, vllm_run
+from tests.results.made_tools import burst, published, repeats, report, server, sglang_run, vllm_run
 
 RECIPE = "kimik3-gb200"
 
@@ -220,4 +220,5 @@ EXAMPLES: dict[str, tuple[str, bytes]] = {
     "sglang-bench": ("sglang/sglang_0901_64_1024_128.jsonl", jsonl([sglang_run(48), sglang_run(96)])),
     "campaign-rows": ("raw/grid-rows.jsonl", jsonl([burst(0), burst(1)])),
     "rows": ("rows.json", encoded([row()])),
+    "bench-report": ("bench_own_conc4/bench.json", json.dumps(report(), indent=1).encode()),
 }

@@ -161,3 +161,27 @@ def server(**metrics: Any) -> dict[str, Any]:
         "metrics_phase": "profiling",
         "metrics": metrics or {"vllm:prefix_cache_hits": counter(871.0), "vllm:prefix_cache_queries": counter(1000.0)},
     }
+
+
+def report(conc: int = 4, rows: list[dict[str, Any]] | None = None, **other: Any) -> dict[str, Any]:
+    """`bench.json` of a run that is over."""
+    return {
+        "version": 1,
+        "bumpbot": "0.9.0",
+        "state": "complete",
+        "reason": "",
+        "order": {"id": f"own/0123/c{conc}", "recipe": "own", "kind": "throughput", "image": "vllm/vllm-openai:v0.25.1",
+                  "hardware": "h200", "gpus": 2, "topology": "TP2", "workload": "chat", "concurrency": conc, "fingerprint": "f1",
+                  "engine": "vllm", "model": "o/m", "args": {"tensor-parallel-size": 2}, "gates": {"failed_requests": 0.1}},
+        "launched": {"launcher": "docker", "image": "vllm/vllm-openai:v0.25.1", "digest": f"sha256:{'a' * 64}"},
+        "said": {"version": "0.25.1", "commit": None},
+        "counts": {"warmup": 4, "profiled": 29, "failed": 1, "invalid": 2, "cancelled": 0, "kinds": {"no-finish-reason": 2}},
+        "rows": [own_row(conc)] if rows is None else rows,
+        "seconds": {"whole": 60.5},
+    } | other
+
+
+def own_row(conc: int = 4, value: float = 917.3, **other: Any) -> dict[str, Any]:
+    point = {"recipe": "own", "concurrency": conc, "workload": "chat", "topology": "TP2", "fingerprint": "f1"}
+    return {"point": point, "metric": "output_tput", "value": value, "unit": "tok/s",
+            "image": f"vllm/vllm-openai:v0.25.1@sha256:{'a' * 64}"} | other

@@ -10,7 +10,7 @@ from bot.errors import BadInput
 from bot.results import PARSERS, collect, read
 from bot.results.claims import HEAD, claim
 from tests.results.made import agentic, encoded, eval_row, fixed, jsonl, lm_results, request, row, sample, stream, summary
-from tests.results.made_tools import burst, counter, published, repeats, server, sglang_run, sweep, vllm_run
+from tests.results.made_tools import burst, counter, own_row, published, repeats, report, server, sglang_run, sweep, vllm_run
 
 LONG = "x" * 200_000
 CONCS = range(1, 1500)
@@ -37,6 +37,7 @@ BIG = {
     "sglang-bench": jsonl([sglang_run(8, server_info={"internal_states": [LONG]})]),
     "campaign-rows": jsonl([burst(n) for n in range(500)]),
     "rows": encoded([row(conc) for conc in CONCS]),
+    "bench-report": encoded(report(rows=[own_row(4, float(n)) for n in range(1000)])),
 }
 
 

@@ -33,10 +33,12 @@ VALUES = {
     "sglang-bench": b'"median_ttft_ms": 110.0',
     "campaign-rows": b'"end_offset_s": 2.5',
     "rows": b'"value": 100.0',
+    "bench-report": b'"value": 917.3',
 }
 """A value of each example that its parser reads."""
-KEYED = {"inferencex-run-stats": r"^\Z", "aiperf-runs": r'"variation_values": \Z'}
-"""Objects in which every key has a meaning: clusters, and what a sweep varied."""
+KEYED = {"inferencex-run-stats": r"^\Z", "aiperf-runs": r'"variation_values": \Z',
+         "bench-report": r'"kinds": \Z'}
+"""Objects in which every key has a meaning: clusters, what a sweep varied, and kinds of failures."""
 NAMED = {"aiperf-records", "aiperf-summary", "aiperf-runs", "aiperf-server-metrics", "inferencex-run-stats", "inferencex-fixed",
          "inferencex-eval", "lm-eval-samples"}
 """Formats whose file is known by its name, also when nothing is in it."""

@@ -34,7 +34,8 @@ _STATS, _SHARES = ("p50", "p75", "p90", "p95", "p99"), (0.5, 0.75, 0.9, 0.95, 0.
 
 def sniff(head: bytes, name: str) -> bool:
     first = head.lstrip().split(b"\n", 1)[0]
-    return first[:1] == b"{" and has(first, "metadata", "benchmark_phase")
+    # `profile_export_raw.jsonl` has the same requests with what was sent and answered: read as well, each would count twice.
+    return first[:1] == b"{" and has(first, "metadata", "benchmark_phase") and not has(first, "start_perf_ns")
 
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -14,6 +15,8 @@ from bot.results.parsed import GENERATOR, UNKNOWN, Context, Parsed, any_of
 from bot.results.read import count, document, mapping, optional
 
 FORMAT = "aiperf-summary"
+_OF_A_PHASE = re.compile(r"(^|/)phases/[^/]+/[^/]+$")
+"""AIPerf writes a summary of each phase beside that of the run: the warm-up's is no result, and profiling's the same again."""
 
 
 def sniff(head: bytes, name: str) -> bool:
@@ -27,6 +30,8 @@ def sniff(head: bytes, name: str) -> bool:
 
 def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
     """Rows and the concurrency asked for. A run that did not complete is refused: its rates are of a part."""
+    if _OF_A_PHASE.search(name):
+        return Parsed(nothing="not-a-result")
     whole = mapping(document(stream, name), name, "")
     if whole.get("was_cancelled") is True or whole.get("is_complete") is False:
         raise BadInput("the run did not complete", "run it again", file=name, key="is_complete")

@@ -24,10 +24,10 @@ T = TypeVar("T", Accounting, Samples, Reported)
 
 class Skipped(Struct, frozen=True, kw_only=True):
     """A file that gave no row. `nothing-measured`: the load generator ran and no request counts; `says-nothing`: a tool
-    wrote it to say that it knows nothing."""
+    wrote it to say that it knows nothing; `partial-run`: of a run of `bench` that did not end, or was refused."""
 
     name: str
-    why: Literal["not-a-result", "no-concurrency", "nothing-measured", "says-nothing"]
+    why: Literal["not-a-result", "no-concurrency", "nothing-measured", "says-nothing", "partial-run"]
     detail: str = ""
 
 

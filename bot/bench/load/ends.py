@@ -1,0 +1,76 @@
+"""Why AIPerf ended without results, in one line: its own last words, and what to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from bot.strict.words import one_line
+
+_TAIL = 262_144
+_LONGEST = 400
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_BOX = re.compile(r"^╭─*\s*(?P<title>[^─]*?[Ee]rror[^─]*?)\s*─*╮?\s*$")
+_BULLET = re.compile(r"\s*•\s")
+_FIELD = re.compile(r"\s*(?P<name>Service|Operation|Error|Reason|Cause):\s?(?P<text>.*)")
+_LOGGED = re.compile(r"^[\d:.]+ (?:ERROR|CRITICAL)\s+(?P<text>.*?)(?: \(\w+\.py:\d+\))?$")
+_OTHERS = (
+    ("inference request(s) failed", "look at logs/server.log: bumpbot triage logs"),
+    ("No space left on device", "make room on the disk"),
+    ("okenizer", "put the tokenizer into the machine's Hugging Face cache, or let the machine reach Hugging Face"),
+    ("only supported with", "correct load.trace of the recipe"),
+    ("validation error", "what the recipe asks for is nothing that this version of AIPerf knows"),
+    ("nknown option", "install the version of AIPerf that requirements-bench.lock names"),
+    ("died", "look at logs/aiperf.log: it may have had too little memory"),
+    ("ataset", "correct load.trace of the recipe, or let the machine reach Hugging Face"),
+)
+
+
+def reason(log: Path, since: int, code: int) -> tuple[str, str]:
+    """What AIPerf said last, cut and on one line, and a hint. `since` is where its part of the log begins."""
+    said = _said(_tail(log, since))
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    hint = next((hint for word, hint in _OTHERS if word in said), "look at logs/aiperf.log")
+    return f"AIPerf measured nothing and {how}" + (f": {said}" if said else ""), hint
+
+
+def progress(log: Path, since: int) -> str:
+    """The last thing that AIPerf noted of its phases."""
+    told = [line for line in _tail(log, since).splitlines() if " NOTICE " in line]
+    return one_line(re.sub(r"^[\d:.]+ NOTICE\s+|\s\(\w+\.py:\d+\)$", "", told[-1]), 160) if told else ""
+
+
+def _tail(log: Path, since: int) -> str:
+    try:
+        with log.open("rb") as stream:
+            size = stream.seek(0, 2)
+            stream.seek(max(since, size - _TAIL))
+            return _COLOURS.sub("", stream.read(_TAIL).decode("utf-8", "replace"))
+    except OSError:
+        return ""
+
+
+def _said(text: str) -> str:
+    """The last box with an error, else the last error that was logged, else the last line."""
+    lines = text.splitlines()
+    starts = [at for at, line in enumerate(lines) if _BOX.match(line.strip())]
+    if starts:
+        inside = [line.strip().strip("│").rstrip() for line in lines[starts[-1] + 1:]]
+        end = next((at for at, line in enumerate(lines[starts[-1] + 1:]) if line.strip().startswith("╰")), len(inside))
+        return one_line(_first(inside[:end]), _LONGEST)
+    logged = [found["text"] for line in lines if (found := _LOGGED.match(line))]
+    return one_line(logged[-1] if logged else next((line for line in reversed(lines) if line.strip()), ""), _LONGEST)
+
+
+def _first(lines: list[str]) -> str:
+    """Of several services that tell of their end only the first: the others fell with it, and say less."""
+    fields: dict[str, str] = {}
+    name, bullets = "", 0
+    for line in lines:
+        bullets += bool(_BULLET.match(line))
+        if bullets > 1:
+            break
+        found = _FIELD.match(_BULLET.sub("", line))
+        name = found["name"] if found else name
+        fields[name] = f"{fields.get(name, '')} {(found['text'] if found else line).strip()}".strip()
+    return fields.get("Reason") or fields.get("") or " ".join(lines)

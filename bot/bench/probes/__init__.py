@@ -1,0 +1,81 @@
+"""The gate before and after the load: a few questions whose answers must hold, streamed and not.
+
+Before the load a failure ends the point while it has cost seconds; after it, the same questions show what the load broke. Each
+(gate, streamed or not) is one `Gate`: it passes when every probe of it holds, and says the first that does not.
+
+    stream   a plain answer: finish reason, usage, text, `[DONE]`, and streamed the same text as in one piece
+    json     `response_format` json_object and json_schema: it parses, and fits the schema
+    tools    one tool, `tool_choice: auto`: name, id, arguments of its schema, finish reason; then its result, and a last answer
+
+What is asked is `asked.wanted`. Untrusted words of an answer are cut, escaped and only ever in `said`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from bot.bench import room, served
+from bot.bench.host import Host, Server
+from bot.bench.probes import asked
+from bot.bench.probes.ask import Asker, Silent, Wrong
+from bot.bench.probes.reply import told
+from bot.bench.probes.table import PROBES, Unsure
+from bot.bench.watch import ServerDied
+from bot.model.bench import Gate, Order
+
+LIMIT_S, FIRST_S = 120.0, 600.0
+"""Of one answer. A server's first request may build kernels for minutes (DeepGEMM, torch.compile) though it says it is ready."""
+MOST_TOKENS = 2048
+"""Of one answer, thinking included: thought about a weather question has taken more than 500."""
+REST_S = 0.5
+"""A program that breaks off in the middle of an answer may take this long to have ended."""
+_Phase = Literal["before", "after"]
+
+
+def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: float = LIMIT_S,
+        first_s: float = FIRST_S) -> tuple[Gate, ...]:
+    """Every gate that is asked for. Raises ServerDied where the server ended; all else that goes wrong is a gate that fails.
+
+    After the first question without any answer nothing more is asked: a server that hangs would take its limit each time.
+    """
+    model, context = served.name(order, server, host), room.context(order, server, host)
+    tokens = MOST_TOKENS if context is None else max(32, min(MOST_TOKENS, context // 2))
+    ask = Asker(web=host.web, url=server.url, model=model, tokens=tokens, limit_s=first_s if phase == "before" else limit_s)
+    gates: list[Gate] = []
+    hung = ""
+    for name, stream in ((name, stream) for name in PROBES for stream in (False, True)):
+        wanted = asked.wanted(order, name)
+        if wanted == "no":
+            continue
+        if hung:
+            gates.append(_gate(name, None, f"not asked: {hung}", phase, stream))
+            continue
+        began = host.clock.now()
+        passed, said, silent = _asked(name, ask.streaming(stream), wanted)
+        if silent:
+            host.clock.sleep(REST_S)
+        if (why := server.over()) is not None:
+            raise ServerDied(f"the server ended while it was asked for {name}: {why}", "its log is kept: bumpbot triage logs")
+        hung = said if silent and (host.clock.now() - began).total_seconds() >= ask.limit_s else ""
+        ask = ask.within(limit_s)
+        gates.append(_gate(name, passed, said, phase, stream))
+    return tuple(gates)
+
+
+def _asked(name: str, ask: Asker, wanted: asked.Wanted) -> tuple[bool | None, str, bool]:
+    """Whether every probe of this gate holds; the first that does not; and whether to that no answer came at all."""
+    for probe in PROBES[name]:
+        try:
+            probe.holds(ask)
+        except Unsure as why:
+            return None, f"{probe.name}: {why}", False
+        except Silent as why:
+            return False, f"no answer to {probe.name}: {why}", True
+        except Wrong as why:
+            # A refusal of the request itself is a fault only where somebody said that the server can.
+            return (None if why.unsupported and wanted == "may" else False), f"{probe.name}: {why}", False
+    return True, "", False
+
+
+def _gate(name: str, passed: bool | None, said: str, phase: _Phase, stream: bool) -> Gate:
+    return Gate(name=name, passed=passed, said=told(said, 300, quote=False), phase=phase, stream=stream)
