@@ -63,6 +63,7 @@ LIBRARIES = {
     "requests": "adapters.github.*",  # only its errors: PyGithub lets them through
     "httpx": "adapters.*",
     "aiohttp": "rehearse.engine.*",
+    "datasets": "rehearse.engine.tasks.*",  # lm-eval's own, in whose process the task's data is read
     "tokenizers": "rehearse.engine.tokens",  # only where it happens to be: AIPerf brings it
     "tenacity": "adapters.* ledger.* wake.*",
     "typer": "cli.*",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import Struct, structs
 
 from bot.bench.probes.reply import Reply, Wrong, error, streamed, told, whole
-from bot.errors import Unreachable
+from bot.errors import BadInput, Unreachable
 from bot.ports import Web
 
 __all__ = ["Asker", "Silent", "Wrong"]
@@ -16,8 +16,6 @@ __all__ = ["Asker", "Silent", "Wrong"]
 
 class Silent(Exception):
     """No whole answer came: refused, cut off in the middle, or not in time."""
-
-    WORD: ClassVar[str] = "no answer to"
 
 
 class Asker(Struct, frozen=True, kw_only=True):
@@ -45,7 +43,9 @@ class Asker(Struct, frozen=True, kw_only=True):
         try:
             return self._streamed(address, body) if self.stream else self._plain(address, body)
         except Unreachable as why:
-            raise Silent(told(why.reason, 120, quote=False)) from None
+            raise Silent(told(why.reason.removeprefix(f"{address}: "), 120, quote=False)) from None
+        except BadInput as why:
+            raise Wrong(told(why.reason, 120, quote=False)) from None
 
     def _plain(self, address: str, body: Mapping[str, Any]) -> Reply:
         answer = self.web.post(address, body, limit_s=self.limit_s)
