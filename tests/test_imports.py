@@ -39,7 +39,8 @@ class TestHelp:
     def test_imports_nothing_heavy(self) -> None:
         assert heavy_after("--help") == []
 
-    @pytest.mark.parametrize("command", ["rehearse", "wake", "compare", "triage", "matrix", "changelog append", "ledger show"])
+    @pytest.mark.parametrize("command", ["rehearse", "wake", "compare", "triage", "matrix", "bench", "changelog append",
+                                         "ledger show"])
     def test_of_a_command_imports_nothing_heavy_of_ours(self, command: str) -> None:
         # Typer itself reads a command's parameter types with pydantic.
         assert set(heavy_after(*command.split(), "--help")) <= {"pydantic"}

@@ -17,6 +17,9 @@ class Undisturbed:
 
     asked: str = ""
 
+    def at_once(self, do: Callable[[str], None]) -> None:
+        """Never done."""
+
     def hold(self) -> None:
         """Nothing is to be held back."""
 

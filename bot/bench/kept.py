@@ -30,17 +30,19 @@ def opened(out: Path) -> Place:
     place = Place(out / "results", out / "logs")
     for folder in (place.results, place.logs):
         if os.path.lexists(folder):
-            raise Refusal(f"{folder} exists: results of two runs are never mixed", "move it away, or name another folder with --out")
+            raise Refusal(f"{folder} exists: results of two runs are never mixed", "move it away, or give another folder as --out")
     out.mkdir(parents=True, exist_ok=True)
     place.results.mkdir()
     try:
         place.logs.mkdir()
         _written(place.results / _RESERVE, b"\0" * _HELD)
-    except BaseException:
+    except BaseException as error:
         closed(place)
         for folder in (place.logs, place.results):
             with suppress(OSError):
                 folder.rmdir()
+        if isinstance(error, OSError) and error.filename is None:  # of a write, no name is told
+            raise OSError(error.errno, error.strerror, str(out)) from None
         raise
     return place
 
@@ -50,9 +52,9 @@ def closed(place: Place) -> None:
     (place.results / _RESERVE).unlink(missing_ok=True)
 
 
-def report(place: Place, told: Report) -> None:
-    """`bench.json` in place of the one before."""
-    _replaced(place.results / REPORT, msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
+def report(place: Place, told: Report, *, sync: bool = True) -> None:
+    """`bench.json` in place of the one before. On the way it need not outlive the machine (`sync`), only this process."""
+    _replaced(place.results / REPORT, msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n", sync=sync)
 
 
 def rows(place: Place, told: Iterable[Row]) -> None:
@@ -93,22 +95,28 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _replaced(path: Path, data: bytes) -> None:
+def _replaced(path: Path, data: bytes, *, sync: bool = True) -> None:
     part = path.with_name(f".{path.name}.part")
     try:
-        _written(part, data)
+        _written(part, data, sync=sync)
         os.replace(part, path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    _synced(path.parent)
+    if sync:
+        _synced(path.parent)
 
 
-def _written(path: Path, data: bytes) -> None:
+def _written(path: Path, data: bytes, *, sync: bool = True) -> None:
     with path.open("wb") as stream:
         stream.write(data)
         stream.flush()
-        os.fsync(stream.fileno())
+        if sync:
+            os.fsync(stream.fileno())
 
 
 def _synced(folder: Path) -> None:

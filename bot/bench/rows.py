@@ -1,4 +1,4 @@
-"""What the tools exported, as rows of the point that was ordered: with its whole identity, and per GPU where a tool gives totals."""
+"""What the tools exported, as rows of the point that was ordered: with its whole identity, and totals per GPU too."""
 
 from __future__ import annotations
 

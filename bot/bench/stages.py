@@ -7,7 +7,7 @@ disk at once, what was started is stopped and removed, and what was measured is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -95,10 +95,12 @@ def measure(order: Order, machine: Machine, host: Host, place: Place, known: Kno
     run = Run(order, machine, host, place, known, Report(
         bumpbot=__version__, state="running", order=order, began=_moment(began)))
     faults: list[Exception] = []
+    host.interrupts.at_once(lambda how: kept.report(place, _ended(run, _stopped(how))))
     try:
         end = _through(run, faults)
         host.interrupts.hold()
     except Stopped as stop:
+        _salvaged(run, stop)
         end = _stopped(str(stop))
     try:
         return _finished(run, end, began)
@@ -122,14 +124,16 @@ def _through(run: Run, faults: list[Exception]) -> End:
                 finally:
                     if stage.span:
                         run.spent(stage.span, _since(run, began))
-                kept.report(run.place, run.report)
+                kept.report(run.place, run.report, sync=False)
     except BumpbotError as error:
         _salvaged(run, error)
         return End("partial" if measuring else "refused", error.reason, error.hint, error.exit_code)
     except OSError as error:
+        _salvaged(run, error)
         what = str(error.filename or "a file")
         return End("partial" if measuring else "refused", f"{what}: {error.strerror}", "look at its rights and the space left", 1)
     except Exception as error:
+        _salvaged(run, error)
         faults.append(error)
         return End("partial", f"internal error: {type(error).__name__}", "please report it", 1)
     return End("complete")
@@ -138,9 +142,10 @@ def _through(run: Run, faults: list[Exception]) -> End:
 def _finished(run: Run, end: End, began: datetime) -> Report:
     """Told first, in case nothing else can be done any more; then stopped, collected and summed up."""
     host, place = run.host, run.place
-    kept.closed(place)
-    if end.state != "complete":
-        kept.report(place, _ended(run, end))
+    with suppress(OSError):  # whatever the disk says, what was started is stopped
+        kept.closed(place)
+        if end.state != "complete":
+            kept.report(place, _ended(run, end))
     host.say("stop")
     stopping = host.clock.now()
     try:
@@ -176,7 +181,7 @@ def _stopped(how: str) -> End:
     return End("partial", f"stopped by {how}", "run it again: what was measured is kept, and counts for nothing", 1)
 
 
-def _salvaged(run: Run, error: BumpbotError) -> None:
+def _salvaged(run: Run, error: BaseException) -> None:
     """What a load or an eval that failed knows all the same."""
     loaded = getattr(error, "loaded", None)
     if loaded is not None:
@@ -211,7 +216,7 @@ def _launch(run: Run) -> None:
 
 
 def _ready(run: Run) -> None:
-    said = ready.wait(run.order, run.running, run.machine, run.host)
+    said = ready.wait(run.order, run.running, run.machine, run.host, run.place)
     run.tell(said=said, launched=run.running.launched)
 
 
@@ -220,7 +225,8 @@ def _proven(run: Run) -> None:
     if run.known.proof is not None:
         gate = run.known.proof(run.order, reported(run.order, run.report.launched, run.report.said))
         run.tell(gates=(gate,))
-        _holds((gate,))
+        if gate.passed is False:
+            raise Refusal(f"another image than the one that was ordered: {gate.said}", "look at what the launcher keeps under its tag")
 
 
 def _settings(run: Run) -> None:

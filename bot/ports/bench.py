@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -65,5 +65,9 @@ class Interrupts(Protocol):
 
     asked: str
     """How it was asked first (`SIGINT`); empty while it was not."""
+
+    def at_once(self, do: Callable[[str], None]) -> None:
+        """What is done, with how it was asked, before `Stopped` is raised: ten seconds later nothing may be left of us."""
+        ...
 
     def hold(self) -> None: ...

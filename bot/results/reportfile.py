@@ -107,8 +107,12 @@ def _rows(told: Any, name: str, context: Context, order: _Ordered) -> Iterator[R
         key = f"rows{index}"
         row = rowfile.checked(mapping(item, name, key), name, key, None, context)
         if row.point.concurrency != order.concurrency:
-            raise BadInput(f"a row of concurrency {row.point.concurrency} in a report of {order.concurrency}", "the file was changed",
-                           file=name, key=f"{key}.point.concurrency")
+            raise BadInput(f"a row of concurrency {row.point.concurrency} in a report of {order.concurrency}",
+                           "the file was changed", file=name, key=f"{key}.point.concurrency")
+        for field, own, given in (("run", row.run, context.run), ("head", row.head, context.head)):
+            if None not in (own, given) and own != given:
+                raise BadInput(f"a row of {field} {str(own)[:40]} among the files of {str(given)[:40]}", "they are another run's",
+                               file=name, key=f"{key}.{field}")
         if rowfile.PARTIAL not in row.flags:
             yield row
 
@@ -116,6 +120,7 @@ def _rows(told: Any, name: str, context: Context, order: _Ordered) -> Iterator[R
 def _accounting(told: _Told, concurrency: int) -> Iterator[Accounting]:
     """Requests that were measured; of an eval they are questions, which its score counts."""
     counts = told.counts
-    if told.order.kind == "throughput" and any(getattr(counts, field) for field in _COUNTED):
-        yield Accounting(concurrency=concurrency, total=sum(getattr(counts, field) for field in _COUNTED), profiled=counts.profiled,
-                         warmup_invalid=0, profiling_invalid=counts.failed + counts.invalid, kinds=dict(sorted(counts.kinds.items())))
+    total = sum(getattr(counts, field) for field in _COUNTED)
+    if told.order.kind == "throughput" and total:
+        yield Accounting(concurrency=concurrency, total=total, profiled=counts.profiled, warmup_invalid=0,
+                         profiling_invalid=counts.failed + counts.invalid, kinds=dict(sorted(counts.kinds.items())))

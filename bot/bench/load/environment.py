@@ -27,7 +27,7 @@ CONNECTIONS = 2500
 def scratch() -> Iterator[Path]:
     """A folder for AIPerf's home and temporary files, removed at the end. Refusal where the disk has no room."""
     try:
-        made = Path(tempfile.mkdtemp(prefix="bumpbot-"))
+        made = Path(tempfile.mkdtemp(prefix="bumpbot-load-"))
     except OSError as error:
         raise Refusal(f"no folder for temporary files: {error.strerror}", "make room, or set TMPDIR") from None
     try:
