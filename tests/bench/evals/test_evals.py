@@ -128,8 +128,9 @@ class TestRequestsThatFail:
     def test_because_the_server_ended_stop_lm_eval_at_once(self, here: Asking) -> None:
         suite(here.tasks, "sums", 4)
         look = here.known("sums", 4)
-        with beside(*SERVER, "--fault", "hang:1") as server, pytest.raises(ServerDied, match="out of memory"):
+        with beside(*SERVER, "--fault", "hang:1") as server, pytest.raises(ServerDied, match="out of memory") as end:
             here.ask(here.order("sums"), server.url, look, Served(server.url, died="out of memory"))
+        assert end.value.loaded.seconds > 0 and end.value.loaded.gates == ()  # type: ignore[attr-defined]
 
 
 class TestBeforeAServerIsLaunched:
