@@ -31,6 +31,40 @@ def ledger_show(
     command.show(context.obj, bump, format.value)
 
 
+@ledger.command("publish")
+def ledger_publish(
+    context: Context,
+    artifacts: Annotated[Path, typer.Argument(metavar="ARTIFACTS", help="a folder of the run's artifacts, as archives")],
+    plan: Annotated[str, typer.Option("--plan", metavar="FILE|sha256:HEX", help="what `matrix --jobs` printed; or its sum, where "
+                                                                                "it is one of the artifacts")],
+    commit: Annotated[str, typer.Option("--commit", metavar="SHA", help="whose recipes were measured, 40 hexadecimal digits")],
+    date: Annotated[str | None, typer.Option("--date", metavar="DAY", help="when the run began (UTC); default: today")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="check and tell, write nothing")] = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """Checks what a run of benchmark.yml measured, and writes what holds into the ledger.
+
+    Every artifact is held against the plan: its name, once, of the newest attempt; every file against SHA256SUMS; the report
+    against the planned point; every gate; the image that answered. A recipe whose every point and eval holds is written to the
+    ledger's results/, once; a part of one (a smoke, a sampled eval) is checked and shown. A wake that comes first or second is no
+    fault.
+
+    \b
+    Environment:
+      GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, GITHUB_REPOSITORY   which run this is
+      GITHUB_TOKEN                                           writes the ledger where it lies in this repository
+      BUMPBOT_LEDGER, BUMPBOT_LEDGER_TOKEN                   where it lies elsewhere, and the token that is meant for it
+      GITHUB_STEP_SUMMARY                                    gets table and curve, in English and Chinese
+
+    Example: bumpbot ledger publish artifacts --plan jobs.json --commit 8c1f...e2 --dry-run
+
+    Exit: 1 when something does not hold, one line each; recipes that do are published all the same.
+    """
+    from bot.cli import publish as command
+
+    command.publish(context.obj, artifacts, plan, commit, date=date, dry=dry_run, format_=format.value)
+
+
 @layout.command("check")
 def layout_check(
     context: Context,

@@ -45,7 +45,7 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
     if eval_limit is not None:
         found = tuple(_limited(point, eval_limit, rules.eval_shuffled) for point in found)
     if jobs:
-        as_json(msgspec.to_builtins(jobs_of(matrices.orders(tree, layout, found))))
+        as_json(msgspec.to_builtins(jobs_of(matrices.orders(tree, layout, found), _complete(tree, layout, found))))
     elif format_ == "json":
         as_json(msgspec.to_builtins(matrices.orders(tree, layout, found)))
     elif found or changed is None:
@@ -60,6 +60,13 @@ def _whole(tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...
             home = tree.home(layout, key)
             raise BadInput("no point comes of it", "compare it with its neighbours", file=home.file, line=home.line, key=key)
     return found
+
+
+def _complete(tree: Shelf, layout: Layout, found: Sequence[Point]) -> frozenset[str]:
+    """The recipes of which every point and eval is among these, as the recipe has it."""
+    keys = tuple(dict.fromkeys(point.recipe for point in found))
+    lacking = {point.recipe for point in matrices.together(tree, layout, keys) if point not in found}
+    return frozenset(keys) - lacking
 
 
 def _changed(place: Place, base: str, tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:

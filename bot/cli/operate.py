@@ -18,12 +18,11 @@ from bot.adapters.clock import SystemClock
 from bot.adapters.commits import GitHubCommits
 from bot.adapters.fleet import LayoutFleet
 from bot.adapters.folder_archive import FolderArchive
-from bot.adapters.git import CommandGit, init_bare
+from bot.adapters.git import CommandGit
 from bot.adapters.github import GitHubForge
 from bot.adapters.github.archive import GitHubArchive
 from bot.adapters.github.settings import GitHubSettings
 from bot.adapters.neighbours import GitHubNeighbours
-from bot.adapters.process import LocalProcess
 from bot.adapters.tree import CommitTree
 from bot.cli import environment, summary
 from bot.cli.layouts import named
@@ -31,7 +30,7 @@ from bot.cli.output import note
 from bot.cli.packaged import LAYOUT_FILE, layout_from, limits
 from bot.cli.payload import event_of
 from bot.cli.place import Place, content, parsed
-from bot.cli.remote import opened, registry
+from bot.cli.remote import books, opened, registry
 from bot.cli.upstream import upstreams
 from bot.cli.wiring import generator, knowledge, published, renderer
 from bot.errors import BadArguments, BadInput, BumpbotError, Refusal, Unreachable
@@ -116,8 +115,7 @@ def _context(place: Place, event: Event, payload: Mapping[str, Any], stack: Exit
     remote = environment.word("BUMPBOT_GIT_URL") or environment.remote(repository)
     git = opened(remote, stack, name=login, token=token)
     layout = msgspec.structs.replace(_layout(place, git, _base(event, payload), assets), repository=repository)
-    books = _books(layout, remote, git, stack)
-    ledger = Ledger(books, clock=clock, random=random)
+    ledger = Ledger(books(layout, remote, stack) or git, clock=clock, random=random)
     github = GitHubCommits(clock, base_url=api, token=token)
     sources, surveyor, commits = upstreams(github, layout, stack, token=token, cached=False)
 
@@ -154,20 +152,6 @@ def _layout(place: Place, git: CommandGit, base: str, assets: PackagedAssets) ->
     if tip is None:
         raise Refusal(f"the repository has no branch {base}", "name its default branch in BUMPBOT_BASE")
     return layout_from(assets, git.read(tip, LAYOUT_FILE), file=f"{LAYOUT_FILE} of {base}")
-
-
-def _books(layout: Layout, remote: str, git: CommandGit, stack: ExitStack) -> CommandGit:
-    """Where the ledger lies: BUMPBOT_LEDGER (a URL, or a folder that is made when absent), else the repository that the
-    layout names, else the one acted on. Each gets the token that is meant for it and no other (SECURITY.md rule 2)."""
-    login, own, there = environment.login(), environment.word("GITHUB_TOKEN"), environment.word("BUMPBOT_LEDGER_TOKEN")
-    given = environment.word("BUMPBOT_LEDGER")
-    if given is not None:
-        elsewhere = "://" in given or ":" in given.partition("/")[0]
-        return opened(given if elsewhere else str(init_bare(LocalProcess(), Path(given))), stack, name=login, token=there)
-    if layout.ledger:
-        token = there or environment.word("BUMPBOT_TOKEN", "GITHUB_TOKEN")
-        return opened(environment.remote(layout.ledger), stack, name=login, token=token)
-    return opened(remote, stack, name=login, token=own) if own else git
 
 
 def _archive(layout: Layout, api: str, repository: str, clock: Clock) -> Archive | None:

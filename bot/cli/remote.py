@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
 from bot.adapters.commits import GitHubCommits
-from bot.adapters.git import CommandGit
+from bot.adapters.git import CommandGit, init_bare
 from bot.adapters.process import LocalProcess
 from bot.adapters.registry import OciRegistry
 from bot.cli import docker, environment
 from bot.cli.writing import scratch
+from bot.layout import Layout
 from bot.ledger import BRANCH
 from bot.ports import Clock
 
@@ -32,3 +34,18 @@ def opened(remote: str, stack: ExitStack, *, name: str = "bumpbot", token: str |
     cache = stack.enter_context(scratch()) / "cache.git"
     return CommandGit(LocalProcess(), remote, cache, name=name, email=f"{name}@users.noreply.github.com", token=token,
                       shallow=(BRANCH,))
+
+
+def books(layout: Layout, remote: str, stack: ExitStack) -> CommandGit | None:
+    """Where the ledger lies: BUMPBOT_LEDGER (a URL, or a folder that is made when absent), else the repository that the
+    layout names, else the one acted on, whose git address `remote` is. Each gets the token that is meant for it and no other
+    (SECURITY.md rule 2); None where the one acted on has no token of its own."""
+    login, own, there = environment.login(), environment.word("GITHUB_TOKEN"), environment.word("BUMPBOT_LEDGER_TOKEN")
+    given = environment.word("BUMPBOT_LEDGER")
+    if given is not None:
+        elsewhere = "://" in given or ":" in given.partition("/")[0]
+        return opened(given if elsewhere else str(init_bare(LocalProcess(), Path(given))), stack, name=login, token=there)
+    if layout.ledger:
+        token = there or environment.word("BUMPBOT_TOKEN", "GITHUB_TOKEN")
+        return opened(environment.remote(layout.ledger), stack, name=login, token=token)
+    return opened(remote, stack, name=login, token=own) if own else None

@@ -27,13 +27,14 @@ from bot.ledger.paths import (
     results_folder,
     seen_path,
 )
+from bot.ledger.publish import Published, asked_by, publish
 from bot.ledger.reading import learnt, replay, show, text
 from bot.ledger.results import LedgerBaselines, sound
 from bot.ledger.store import Ledger, wake_id
 
 __all__ = [
-    "BRANCH", "LAST_SCAN", "NEXT", "OPEN_BUMPS", "Ledger", "LedgerBaselines", "canonical", "check_receipt", "claim_entry",
-    "claim_path", "day_path", "kept", "learnt", "lesson_path", "lessons", "lessons_folder", "memory_path", "moved_path",
-    "next_path", "pending", "receipt", "record_entry", "replay", "result_path", "results_folder", "seen_path", "show", "sound",
-    "text", "unfinished", "verify", "wake_id",
+    "BRANCH", "LAST_SCAN", "NEXT", "OPEN_BUMPS", "Ledger", "LedgerBaselines", "Published", "asked_by", "canonical",
+    "check_receipt", "claim_entry", "claim_path", "day_path", "kept", "learnt", "lesson_path", "lessons", "lessons_folder",
+    "memory_path", "moved_path", "next_path", "pending", "publish", "receipt", "record_entry", "replay", "result_path",
+    "results_folder", "seen_path", "show", "sound", "text", "unfinished", "verify", "wake_id",
 ]

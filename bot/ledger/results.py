@@ -54,7 +54,7 @@ def sound(measured: Measured, path: str) -> Measured:
     seen: set[object] = set()
     for number, row in enumerate(measured.rows):
         most = 1.0 if row.metric == "eval" else math.inf
-        key = (row.point, row.metric, row.stat, row.task)
+        key = (row.point, row.metric, row.stat, row.task, row.repeat)
         fault = ("not a measurement" if not (math.isfinite(row.value) and 0 <= row.value <= most) else
                  "stands twice" if key in seen else
                  f"of recipe {row.point.recipe}" if row.point.recipe != measured.recipe else None)

@@ -31,6 +31,7 @@ from bot.model.lines import (
 )
 from bot.model.outcome import Cause, Mover, Outcome
 from bot.model.result import Accounting, Score
+from bot.model.sweptlines import Curve, FaultLine, GateLine, PointLine, RecipeLine
 from bot.model.text import Text
 
 
@@ -234,10 +235,24 @@ class Summary(_Record, frozen=True, kw_only=True, tag="summary"):
     refusal: str | None = None
 
 
-Record = Proposal | Attempt | SweepReport | Stop | Finishing | LastWords | Status | Answer | Summary
+class Swept(_Record, frozen=True, kw_only=True, tag="swept"):
+    """What a run of benchmark.yml measured, for its page: table, curve, what became of each recipe's results, what was refused."""
+
+    run: int
+    attempt: int
+    head: str
+    metrics: tuple[str, ...]
+    points: tuple[PointLine, ...]
+    evals: tuple[GateLine, ...]
+    curves: tuple[Curve, ...]
+    recipes: tuple[RecipeLine, ...]
+    faults: tuple[FaultLine, ...] = ()
+
+
+Record = Proposal | Attempt | SweepReport | Stop | Finishing | LastWords | Status | Answer | Summary | Swept
 
 SLOTS = {Proposal: "proposal", SweepReport: "sweep", Stop: "stop", Finishing: "finishing", LastWords: "final", Status: "status",
-         Answer: "answer", Summary: "summary"}
+         Answer: "answer", Summary: "summary", Swept: "swept"}
 
 
 def template(record: Record) -> str:

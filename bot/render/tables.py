@@ -10,8 +10,9 @@ from jinja2.runtime import Markup
 from bot.model.checklines import CheckLine, TouchLine
 from bot.model.lines import AttemptLine, Cell, Regression, RunLine, Table
 from bot.model.result import Score
+from bot.model.sweptlines import Curve, GateLine, PointLine
 from bot.render.columns import ARROWS, STATS, Column
-from bot.render.filters import change, fixed, moment, rate, sha, share, threshold, value
+from bot.render.filters import change, fixed, moment, percent, rate, sha, share, threshold, value
 from bot.render.safe import cell as safe_cell
 from bot.render.safe import code, link, plain
 from bot.render.words import Words
@@ -139,6 +140,50 @@ class Tables:
                          Markup(" · ".join(told)) or self._na(None, "not-told")])
         return self._draw([self._words.word(term) for term in ("check", "result", "evidence")], rows, left=3)
 
+    def swept(self, lines: Sequence[PointLine], metrics: Sequence[str]) -> Markup:
+        """One line a point that was measured, with its failed requests and whether its image was proven."""
+        heads = [*self._terms("recipe", "conc"), *map(self._head, metrics), *self._terms("failed-requests", "image-ran")]
+        rows = [[code(line.recipe), str(line.concurrency), *(self._new(cell) for cell in line.cells),
+                 self._lost(line.failed, line.of), self._proof(line.proof)] for line in lines]
+        return self._draw(heads, rows, left=1)
+
+    def gates(self, lines: Sequence[GateLine]) -> Markup:
+        """One line an eval that was asked, against its threshold."""
+        heads = self._terms("recipe", "eval", "conc", "score", "threshold", "gate", "n", "image-ran")
+        rows = [[code(one.score.recipe), code(f"{one.score.task} {one.score.metric}"), str(one.score.concurrency),
+                 fixed(one.score.value, 4),
+                 self._na(None, "no-threshold") if one.score.threshold is None else threshold(one.score.threshold),
+                 self._gate(one.score), str(one.score.n) if one.score.n else self._na(None, "no-count"), self._proof(one.proof)]
+                for one in lines]
+        return self._draw(heads, rows, left=2)
+
+    def curve(self, curve: Curve) -> Markup:
+        """One metric over concurrency, as a chart that the forge draws (Mermaid) and a reader of plain text can read: both axes
+        stand in it as numbers."""
+        if not self._shown:
+            return self._words.word("chart-above")
+        column = self._metrics[curve.metric]
+        axis = ", ".join(f'"{conc}"' for conc, _ in curve.points)
+        values = ", ".join(str(value(column, number)) for _, number in curve.points)
+        return Markup("\n".join((
+            "```mermaid", "xychart-beta", f'  title "{_bare(curve.recipe)}"',
+            f'  x-axis "{self._words.word("concurrency")}" [{axis}]',
+            f'  y-axis "{_bare(column.unit)}"', f"  line [{values}]", "```")))
+
+    def _terms(self, *terms: str) -> list[Markup]:
+        return [self._words.word(term) for term in terms]
+
+    def _new(self, cell: Cell) -> Markup:
+        return self._na(cell.missing, "not-measured") if cell.new is None else value(self._column(cell), cell.new)
+
+    def _lost(self, failed: int | None, of: int | None) -> Markup:
+        if failed is None or not of:
+            return self._na(None, "no-count")
+        return Markup(f"{rate(failed, of)}{self._words.aside(percent(failed, of))}")
+
+    def _proof(self, state: str | None) -> Markup:
+        return self._na(None, "not-told") if state is None else self._words.told(state, "proof")
+
     def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 0) -> Markup:
         """The first `left` columns hold words and stand on the left; the others hold numbers."""
         if not self._shown:
@@ -200,3 +245,8 @@ class Tables:
 
     def _na(self, reason: str | None, otherwise: str) -> Markup:
         return self._words.missing(reason, otherwise)
+
+
+def _bare(text: str) -> str:
+    """Words of a chart: what would end its quotes, or begin anything of Mermaid's own, is left out."""
+    return re.sub(r"[^A-Za-z0-9 _.:/+-]", "", text)

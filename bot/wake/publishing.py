@@ -75,10 +75,11 @@ def _alike(told: str | None, wanted: str) -> bool:
 
 
 def _once(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Every value once, that of the newest attempt: a job that ran again measured its point again."""
+    """Every value once, that of the newest attempt: a job that ran again measured its point again. Repeats of one attempt are
+    values of their own."""
     kept: dict[object, Row] = {}
     for row in rows:
-        key = (row.point, row.metric, row.stat, row.task)
+        key = (row.point, row.metric, row.stat, row.task, row.repeat)
         if key not in kept or (row.attempt or 0) >= (kept[key].attempt or 0):
             kept[key] = row
     return tuple(kept.values())

@@ -45,6 +45,7 @@ from bot.model.text import Text
 from bot.render import Renderer
 from bot.results import load_metrics
 from tests.fakes import facts
+from tests.render.collected import collected
 from tests.render.figures import (
     BARE,
     BASE_COUNTED,
@@ -342,4 +343,4 @@ def answers() -> dict[str, Record]:
     }
 
 
-CATALOGUE = catalogue()
+CATALOGUE = catalogue() | collected()
