@@ -20,7 +20,7 @@ from itertools import chain
 
 import httpx
 
-from bot.adapters.http import Busy
+from bot.adapters.http import Busy, trusted
 from bot.adapters.waiting import aside
 from bot.errors import Refusal
 
@@ -136,13 +136,7 @@ class Guard(httpx.AsyncBaseTransport):
 
 
 def _transport(scheme: str) -> httpx.AsyncBaseTransport:
-    return httpx.AsyncHTTPTransport(verify=_trusted() if scheme == "https" else _untrusting(), retries=0)
-
-
-@cache
-def _trusted() -> ssl.SSLContext:
-    """The machine's certificates, read once: it takes longer than an answer does."""
-    return httpx.create_ssl_context()
+    return httpx.AsyncHTTPTransport(verify=trusted() if scheme == "https" else _untrusting(), retries=0)
 
 
 @cache

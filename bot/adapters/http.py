@@ -7,11 +7,12 @@ ever retried: a 502 that came after the effect made two comments once.
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, BinaryIO, TypeVar
 
 import httpx
@@ -74,8 +75,14 @@ def make_async_client(transport: httpx.AsyncBaseTransport) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, **_client_options(None, CONNECT_S, READ_S))
 
 
+@cache
+def trusted() -> ssl.SSLContext:
+    """The machine's certificates, read once: it takes longer than an answer does, and a wake makes three clients."""
+    return httpx.create_ssl_context()
+
+
 def _client_options(headers: Mapping[str, str] | None, connect_s: float, read_s: float) -> dict[str, Any]:
-    return {"follow_redirects": False, "trust_env": False, "max_redirects": 0,
+    return {"follow_redirects": False, "trust_env": False, "verify": trusted(), "max_redirects": 0,
             "timeout": httpx.Timeout(read_s, connect=connect_s, pool=connect_s),
             "limits": httpx.Limits(max_connections=20, max_keepalive_connections=10),
             "headers": {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip", **(headers or {})}}

@@ -36,11 +36,13 @@ def opened(out: Path) -> Place:
     try:
         place.logs.mkdir()
         _written(place.results / _RESERVE, b"\0" * _HELD)
-    except BaseException:
+    except BaseException as error:
         closed(place)
         for folder in (place.logs, place.results):
             with suppress(OSError):
                 folder.rmdir()
+        if isinstance(error, OSError) and error.filename is None:  # of a write, no name is told
+            raise OSError(error.errno, error.strerror, str(out)) from None
         raise
     return place
 
@@ -98,6 +100,10 @@ def _replaced(path: Path, data: bytes, *, sync: bool = True) -> None:
     try:
         _written(part, data, sync=sync)
         os.replace(part, path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:
         part.unlink(missing_ok=True)
         raise

@@ -133,6 +133,7 @@ def _through(run: Run, faults: list[Exception]) -> End:
         what = str(error.filename or "a file")
         return End("partial" if measuring else "refused", f"{what}: {error.strerror}", "look at its rights and the space left", 1)
     except Exception as error:
+        _salvaged(run, error)
         faults.append(error)
         return End("partial", f"internal error: {type(error).__name__}", "please report it", 1)
     return End("complete")
@@ -215,7 +216,7 @@ def _launch(run: Run) -> None:
 
 
 def _ready(run: Run) -> None:
-    said = ready.wait(run.order, run.running, run.machine, run.host)
+    said = ready.wait(run.order, run.running, run.machine, run.host, run.place)
     run.tell(said=said, launched=run.running.launched)
 
 
@@ -224,7 +225,8 @@ def _proven(run: Run) -> None:
     if run.known.proof is not None:
         gate = run.known.proof(run.order, reported(run.order, run.report.launched, run.report.said))
         run.tell(gates=(gate,))
-        _holds((gate,))
+        if gate.passed is False:
+            raise Refusal(f"another image than the one that was ordered: {gate.said}", "look at what the launcher keeps under its tag")
 
 
 def _settings(run: Run) -> None:

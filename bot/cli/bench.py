@@ -18,13 +18,13 @@ from bot.adapters.web import LocalWeb
 from bot.bench import effective, kept, stages, told
 from bot.bench.host import Host
 from bot.bench.order import read_machine, read_order
+from bot.bench.stages import Known
 from bot.cli import proving
 from bot.cli.output import as_json, note, table
 from bot.cli.place import content
-from bot.cli.wiring import knowledge
 from bot.errors import BadArguments, BadInput, Stopped
 from bot.model.bench import LAUNCHERS, Launcher, Machine, Report
-from bot.results import Metrics
+from bot.results import Metrics, load_metrics
 
 MACHINE = "BUMPBOT_MACHINE"
 HINT = "write it with `bumpbot matrix RECIPE --points ID --format json`"
@@ -35,14 +35,15 @@ def bench(point: Path, *, out: Path, machine: Path | None, launcher: str | None,
     order = read_order(content(point, HINT), str(point))
     on = machine_of(machine, launcher, command)
     assets = PackagedAssets()
-    known = knowledge(assets)
-    limits = effective.load(assets.text("knowledge/effective.yaml"), file="knowledge/effective.yaml")
+    known = Known(
+        load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
+        effective.load(assets.text("knowledge/effective.yaml"), file="knowledge/effective.yaml"), proving.of(assets))
     with Signals() as signals:
         try:
             place = kept.opened(out)
             host = Host(programs=LocalPrograms(), web=LocalWeb(), clock=SystemClock(), env=dict(os.environ), say=note,
                         interrupts=signals)
-            report = stages.measure(order, on, host, place, stages.Known(known.metrics, limits, proving.of(known)))
+            report = stages.measure(order, on, host, place, known)
         except Stopped as stop:  # before anything was started
             note(f"stopped by {stop}")
             raise typer.Exit(1) from None

@@ -109,6 +109,10 @@ def _rows(told: Any, name: str, context: Context, order: _Ordered) -> Iterator[R
         if row.point.concurrency != order.concurrency:
             raise BadInput(f"a row of concurrency {row.point.concurrency} in a report of {order.concurrency}",
                            "the file was changed", file=name, key=f"{key}.point.concurrency")
+        for field, own, given in (("run", row.run, context.run), ("head", row.head, context.head)):
+            if None not in (own, given) and own != given:
+                raise BadInput(f"a row of {field} {str(own)[:40]} among the files of {str(given)[:40]}", "they are another run's",
+                               file=name, key=f"{key}.{field}")
         if rowfile.PARTIAL not in row.flags:
             yield row
 

@@ -51,11 +51,10 @@ def run(order: Order, server: Server, machine: Machine, host: Host, place: Place
             for number in range(1, load.repeats + 1):
                 left = machine.load_minutes * 60 - (host.clock.now() - begun).total_seconds()
                 if left <= 0:
-                    raise Unreachable(f"the load took longer than {machine.load_minutes:g} minutes",
-                                      "raise load-minutes in the machine file")
+                    raise _late(machine)
                 ask = command.Ask(order=order, load=load, url=server.url, name=name, seed=command.seed(number),
                                   folder=exports.folder(place.results, number), limit_s=command.limit(order, machine), trace=played)
-                if not _repeat(ask, number, host, server, place, env, left, ran):
+                if not _repeat(ask, number, host, server, machine, place, env, left, ran):
                     break
     except BaseException as error:
         error.loaded = _told(order, load, ran)  # type: ignore[attr-defined]
@@ -63,14 +62,20 @@ def run(order: Order, server: Server, machine: Machine, host: Host, place: Place
     return _told(order, load, ran)
 
 
-def _repeat(ask: command.Ask, number: int, host: Host, server: Server, place: Place, env: dict[str, str], left: float,
-            ran: list[Ran]) -> bool:
+def _late(machine: Machine) -> Unreachable:
+    return Unreachable(f"the load took longer than {machine.load_minutes:g} minutes", "raise load-minutes in the machine file")
+
+
+def _repeat(ask: command.Ask, number: int, host: Host, server: Server, machine: Machine, place: Place, env: dict[str, str],
+            left: float, ran: list[Ran]) -> bool:
     """One repeat, added to those that ran however it ends; whether the next may follow."""
     log = place.logs / repeat.LOG
     since, begun, code = repeat.size(log), host.clock.now(), None
     host.say(f"load, repeat {number} of {ask.load.repeats}: {ask.load.requests} requests, {ask.order.concurrency} at once")
     try:
         code = repeat.run(ask, number, host, server, place, env, left)
+    except Unreachable:
+        raise _late(machine) from None
     finally:
         if ask.folder.is_dir():
             seconds = (host.clock.now() - begun).total_seconds()

@@ -31,8 +31,9 @@ def _settings(order: Order, load: Load, ran: Sequence[Ran]) -> Iterator[Setting]
     yield _at_least("requests", load.requests * load.repeats, sum(one.measured for one in tallies))
     yield _at_least("warmup", load.warmup * load.repeats, sum(one.warmup.get("good", 0) for one in tallies))
     peak = min((one.peak for one in flights), default=0)
-    yield Setting(name="concurrency", asked=order.concurrency, effective=peak or None, where=FILES,
-                  state="unknown" if not peak else "lowered" if peak < aim else "changed" if peak != aim else "same")
+    few = f"only {aim} requests are asked" if aim < order.concurrency else FILES
+    yield Setting(name="concurrency", asked=order.concurrency, effective=peak or None, where=few,
+                  state="unknown" if not peak else "lowered" if peak < aim else "changed" if peak != order.concurrency else "same")
     means = [one.mean for one in flights if one.mean is not None]
     if means and load.requests >= 2 * order.concurrency:  # with fewer nothing is held, they only come and go
         yield Setting(name="concurrency-mean", asked=order.concurrency, effective=round(min(means), 3), where=FILES,

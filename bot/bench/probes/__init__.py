@@ -12,7 +12,6 @@ What is asked is `asked.wanted`. Untrusted words of an answer are cut, escaped a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from bot.bench import room, served
@@ -20,7 +19,7 @@ from bot.bench.host import Host, Server
 from bot.bench.probes import asked
 from bot.bench.probes.ask import Asker, Silent, Wrong
 from bot.bench.probes.reply import told
-from bot.bench.probes.table import PROBES, Probe, Unsure
+from bot.bench.probes.table import PROBES, Unsure
 from bot.bench.watch import ServerDied
 from bot.model.bench import Gate, Order
 
@@ -28,6 +27,8 @@ LIMIT_S, FIRST_S = 120.0, 600.0
 """Of one answer. A server's first request may build kernels for minutes (DeepGEMM, torch.compile) though it says it is ready."""
 MOST_TOKENS = 2048
 """Of one answer, thinking included: thought about a weather question has taken more than 500."""
+REST_S = 0.5
+"""A program that breaks off in the middle of an answer may take this long to have ended."""
 _Phase = Literal["before", "after"]
 
 
@@ -41,43 +42,39 @@ def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: flo
     tokens = MOST_TOKENS if context is None else max(32, min(MOST_TOKENS, context // 2))
     ask = Asker(web=host.web, url=server.url, model=model, tokens=tokens, limit_s=first_s if phase == "before" else limit_s)
     gates: list[Gate] = []
-    silent = ""
+    hung = ""
     for name, stream in ((name, stream) for name in PROBES for stream in (False, True)):
         wanted = asked.wanted(order, name)
         if wanted == "no":
             continue
-        if silent:
-            gates.append(_gate(name, None, f"not asked: {silent}", phase, stream))
+        if hung:
+            gates.append(_gate(name, None, f"not asked: {hung}", phase, stream))
             continue
-        said, passed = "", True
-        for probe in PROBES[name]:
-            passed, said = _one(probe, ask.streaming(stream), wanted)
-            if passed is not True:
-                break
-        ask = ask.within(limit_s)
+        began = host.clock.now()
+        passed, said, silent = _asked(name, ask.streaming(stream), wanted)
+        if silent:
+            host.clock.sleep(REST_S)
         if (why := server.over()) is not None:
             raise ServerDied(f"the server ended while it was asked for {name}: {why}", "its log is kept: bumpbot triage logs")
-        silent = said if passed is False and said.startswith(Silent.WORD) else ""
+        hung = said if silent and (host.clock.now() - began).total_seconds() >= ask.limit_s else ""
+        ask = ask.within(limit_s)
         gates.append(_gate(name, passed, said, phase, stream))
     return tuple(gates)
 
 
-def failed(gates: tuple[Gate, ...]) -> Iterator[str]:
-    """One line a gate that does not hold."""
-    yield from (f"{gate.name}{' (streamed)' if gate.stream else ''}: {gate.said}" for gate in gates if gate.passed is False)
-
-
-def _one(probe: Probe, ask: Asker, wanted: asked.Wanted) -> tuple[bool | None, str]:
-    try:
-        probe.holds(ask)
-    except Unsure as why:
-        return None, f"{probe.name}: {why}"
-    except Silent as why:
-        return False, f"{Silent.WORD} {probe.name}: {why}"
-    except Wrong as why:
-        # A refusal of the request itself is a fault only where somebody said that the server can.
-        return (None if why.unsupported and wanted == "may" else False), f"{probe.name}: {why}"
-    return True, ""
+def _asked(name: str, ask: Asker, wanted: asked.Wanted) -> tuple[bool | None, str, bool]:
+    """Whether every probe of this gate holds; the first that does not; and whether to that no answer came at all."""
+    for probe in PROBES[name]:
+        try:
+            probe.holds(ask)
+        except Unsure as why:
+            return None, f"{probe.name}: {why}", False
+        except Silent as why:
+            return False, f"no answer to {probe.name}: {why}", True
+        except Wrong as why:
+            # A refusal of the request itself is a fault only where somebody said that the server can.
+            return (None if why.unsupported and wanted == "may" else False), f"{probe.name}: {why}", False
+    return True, "", False
 
 
 def _gate(name: str, passed: bool | None, said: str, phase: _Phase, stream: bool) -> Gate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -16,8 +16,6 @@ __all__ = ["Asker", "Silent", "Wrong"]
 
 class Silent(Exception):
     """No whole answer came: refused, cut off in the middle, or not in time."""
-
-    WORD: ClassVar[str] = "no answer to"
 
 
 class Asker(Struct, frozen=True, kw_only=True):
@@ -45,7 +43,7 @@ class Asker(Struct, frozen=True, kw_only=True):
         try:
             return self._streamed(address, body) if self.stream else self._plain(address, body)
         except Unreachable as why:
-            raise Silent(told(why.reason, 120, quote=False)) from None
+            raise Silent(told(why.reason.removeprefix(f"{address}: "), 120, quote=False)) from None
         except BadInput as why:
             raise Wrong(told(why.reason, 120, quote=False)) from None
 

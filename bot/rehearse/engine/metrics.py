@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 BOUNDS = (0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 40.0, 80.0)
 NAMES = {
@@ -54,14 +55,17 @@ class Metrics:
         if made > 1:
             self.histograms["itl"].seen((whole - ttft) / (made - 1), made - 1)
 
-    def text(self, engine: str, model: str) -> str:
-        """All families, under that engine's names."""
+    def text(self, engine: str, model: str, *, cache: Mapping[str, Any]) -> str:
+        """All families, under that engine's names; `cache` are the labels by which vLLM tells its cache's configuration."""
         labels = f'model_name="{model}"'
         names = {key: f"{engine}:{name}" for key, name in NAMES[engine].items()}
         lines = []
         for key, kind, value in (("running", "gauge", self.running), ("waiting", "gauge", self.waiting),
                                  ("prompt", "counter", self.prompt), ("made", "counter", self.made)):
             lines += [f"# TYPE {names[key]} {kind}", f"{names[key]}{{{labels}}} {value}"]
+        if engine == "vllm":
+            labelled = ",".join(f'{key}="{value}"' for key, value in cache.items())
+            lines += ["# TYPE vllm:cache_config_info gauge", f"vllm:cache_config_info{{{labelled}}} 1.0"]
         lines.append(f"# TYPE {names['ended']} counter")
         if engine == "vllm":
             lines += [f'{names["ended"]}{{{labels},finished_reason="{finish}"}} {count}'

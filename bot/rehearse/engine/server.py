@@ -38,6 +38,7 @@ class Engine:
             "/health": dict, "/v1/models": lambda: told.models(self._options, self._begun)}
         if self._options.engine == "vllm":
             gets["/version"] = lambda: {"version": self._options.version}
+            gets["/server_info"] = lambda: told.config(self._options)
         else:
             gets["/get_server_info"] = gets["/server_info"] = lambda: told.server_info(self._options)
             gets["/get_model_info"] = gets["/model_info"] = lambda: {"model_path": self._options.model, "is_generation": True}
@@ -61,7 +62,7 @@ class Engine:
         return answer
 
     async def _metrics(self, request: web.Request) -> web.Response:
-        text = self.metrics.text(self._options.engine, self._options.model or "any")
+        text = self.metrics.text(self._options.engine, self._options.model or "any", cache=told.cache(self._options))
         return web.Response(text=text, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:

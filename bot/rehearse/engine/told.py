@@ -50,15 +50,18 @@ def loaded(options: Options) -> Iterator[str]:
                "available_gpu_mem=9.81 GB")
         yield f"[{_date()}] The server is fired up and ready to roll!"
         return
-    core = f"(EngineCore_DP0 pid=2) INFO {_day()}"
-    yield (f"{core} [core.py:97] Initializing a V1 LLM engine (v{options.version}) with config: model='{model}', max_seq_len="
-           f"{options.context}, tensor_parallel_size={width(options, 'tp')}, pipeline_parallel_size={width(options, 'pp')}, "
-           f"data_parallel_size={width(options, 'dp')}, seed=0, served_model_name={model}")
+    core, said = f"(EngineCore_DP0 pid=2) INFO {_day()}", options.args.get
+    yield (f"(APIServer pid=1) INFO {_day()} [scheduler.py:239] Chunked prefill is enabled with "
+           f"max_num_batched_tokens={batched(options)}.")
+    yield (f"{core} [core.py:97] Initializing a V1 LLM engine (v{options.version}) with config: model='{model}', "
+           f"speculative_config=None, dtype=torch.{said('dtype', 'bfloat16')}, max_seq_len={options.context}, load_format=auto, "
+           f"tensor_parallel_size={width(options, 'tp')}, pipeline_parallel_size={width(options, 'pp')}, "
+           f"data_parallel_size={width(options, 'dp')}, quantization={said('quantization')}, "
+           f"enforce_eager={said('enforce-eager', False)}, kv_cache_dtype={said('kv-cache-dtype', 'auto')}, device_config=cpu, "
+           f"seed=0, served_model_name={model}")
     yield f"{core} [kv_cache_utils.py:1229] GPU KV cache size: {options.capacity:,} tokens"
     yield (f"{core} [kv_cache_utils.py:1234] Maximum concurrency for {options.context:,} tokens per request: "
            f"{options.capacity / options.context:.2f}x")
-    if options.running < options.asked.get("running", 0):
-        yield f"{core} [scheduler.py:120] max_num_seqs={options.running}"
     yield "(APIServer pid=1) INFO:     Application startup complete."
 
 
@@ -74,15 +77,43 @@ def arguments(options: Options) -> dict[str, Any]:
             "max_running_requests": options.asked.get("running")}
 
 
-def server_info(options: Options, throughput: float = 0.0) -> dict[str, Any]:
+def server_info(options: Options) -> dict[str, Any]:
     """SGLang's /get_server_info and /server_info. `max_running_requests` of the arguments is what was asked; what it came to
-    stands in the internal states and beside `max_total_num_tokens`."""
-    return {**arguments(options), "status": "ready", "max_total_num_tokens": options.capacity,
-            "max_req_input_len": options.context - 6,
-            "context_length": options.context,
-            "internal_states": [{"last_gen_throughput": throughput, "effective_max_running_requests_per_dp": options.running,
-                                 "max_running_requests": options.running, "context_len": options.context}],
-            "version": options.version}
+    stands in the internal states, one a data-parallel rank, which divide it under dp attention."""
+    ranks = width(options, "dp")
+    shared = ranks if options.args.get("enable-dp-attention") else 1
+    state = {"last_gen_throughput": 0.0, "memory_usage": {"token_capacity": options.capacity // ranks},
+             "effective_max_running_requests_per_dp": options.running // shared}
+    return {**arguments(options), "status": "ready", "max_total_num_tokens": options.capacity // ranks,
+            "max_req_input_len": options.context - 6, "internal_states": [state] * ranks, "version": options.version}
+
+
+def config(options: Options) -> dict[str, Any]:
+    """vLLM's /server_info?config_format=json, as it is in its development mode."""
+    said = options.args.get
+    return {"vllm_config": {
+        "model_config": {"model": options.model, "max_model_len": options.context, "dtype": said("dtype", "auto"),
+                         "quantization": said("quantization"), "enforce_eager": said("enforce-eager", False)},
+        "cache_config": {"cache_dtype": said("kv-cache-dtype", "auto"), "block_size": said("block-size", 16)},
+        "parallel_config": {"tensor_parallel_size": width(options, "tp"), "pipeline_parallel_size": width(options, "pp"),
+                            "data_parallel_size": width(options, "dp"),
+                            "enable_expert_parallel": said("enable-expert-parallel", False)},
+        "scheduler_config": {"max_num_seqs": options.running, "max_num_batched_tokens": batched(options),
+                             "policy": said("scheduling-policy", "fcfs")}}}
+
+
+def cache(options: Options) -> dict[str, Any]:
+    """Labels of vLLM's cache_config_info."""
+    said = options.args.get
+    return {"block_size": said("block-size", 16), "cache_dtype": said("kv-cache-dtype", "auto"), "engine": 0,
+            "gpu_memory_utilization": said("gpu-memory-utilization", 0.9), "kv_cache_size_tokens": options.capacity,
+            "num_gpu_blocks": options.capacity // 16}
+
+
+def batched(options: Options) -> int:
+    """Tokens that vLLM computes in a step at most."""
+    value = options.args.get("max-num-batched-tokens", 8192)
+    return value if isinstance(value, int) else 8192
 
 
 def models(options: Options, created: float) -> dict[str, Any]:

@@ -33,7 +33,8 @@ def made() -> Iterator[dict[str, str]]:
         # Multiplying by numbers without a common factor walks through all of them in an order without a pattern.
         a, b = 12 + number * 37 % 83, 2 + number * 11 % 9
         result = _WORKED[sign](a, b)
-        yield {"question": f"{story.format(a=a, b=b)} Compute {a} {sign} {b}.", "answer": f"{a} {sign} {b} = {result}\n#### {result}"}
+        yield {"question": f"{story.format(a=a, b=b)} Compute {a} {sign} {b}.",
+               "answer": f"{a} {sign} {b} = {result}\n#### {result}"}
 
 
 def suite(**told: Any) -> dict[str, Any]:
