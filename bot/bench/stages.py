@@ -226,7 +226,7 @@ def _proven(run: Run) -> None:
         gate = run.known.proof(run.order, reported(run.order, run.report.launched, run.report.said))
         run.tell(gates=(gate,))
         if gate.passed is False:
-            raise Refusal(f"another image than the one that was ordered: {gate.said}", "look at what the launcher keeps under its tag")
+            raise Refusal(f"another image than the one that was ordered: {gate.said}", "look at what lies under its tag here")
 
 
 def _settings(run: Run) -> None:
