@@ -110,6 +110,7 @@ def _instead(name: str, known: Sequence[str]) -> str:
 
 
 def limited(point: Point, limit: int, shuffled: bool) -> Point:
+    """The point with at most so many questions, where it asks any."""
     if point.eval is None:
         return point
     return msgspec.structs.replace(point, eval=matrices.limited(point.eval, limit, shuffled=shuffled))

@@ -6,15 +6,16 @@ Each job is a process of its own, in a folder of its own, with what it needs of 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-import bot
 from bot import strict
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.process import LocalProcess
@@ -30,22 +31,21 @@ from bot.layout import Smoke
 from bot.model.bench import Machine, Order, Report
 from bot.recipe import matrix
 from bot.recipe.shelf import Shelf
-from bot.rehearse import measuring
 from bot.rehearse.engine import model
-from bot.rehearse.github.archive import zip_folder
 from bot.rehearse.measuring import Ask, Done, Planned
 from bot.rehearse.scenario import Scenario
 
 STAND_IN = "stand-in"
 """The word for the machine that a scenario's own machine.yaml describes: a small server in place of an engine."""
 TOOLS = {"throughput": "aiperf", "eval": "lm_eval"}
-ROOT = Path(bot.__file__).parents[1]
+ROOT = Path(__file__).absolute().parents[2]
 TASKS = ROOT / "bot/rehearse/engine/tasks"
 # What a job gets of this process's environment beside PATH: where models and certificates are, and the way out.
 PASSED = ("HOME", "LANG", "LC_ALL", "TMPDIR", "HF_TOKEN", "HF_ENDPOINT", "HF_HUB_CACHE", "HTTPS_PROXY", "https_proxy", "NO_PROXY",
           "no_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-LOOK_S, SHOWN = 0.2, (("ttft", "p50"), ("itl", "p50"), ("eval", None))
-_WORDS = {"ttft": "TTFT p50", "itl": "ITL p50", "eval": "score"}
+LOOK_S = 0.2
+SHOWN = {("ttft", "p50"): "TTFT p50", ("itl", "p50"): "ITL p50", ("eval", "strict"): "score"}
+"""What a person looks for first in what a job measured."""
 
 
 def runner(story: Scenario, machine: str | None, work: Path, say: Callable[[str], None]) -> Bench | None:
@@ -69,12 +69,11 @@ def runner(story: Scenario, machine: str | None, work: Path, say: Callable[[str]
 
 def _machine(story: Scenario, named: str) -> Machine:
     """The machine file that is named, or the scenario's own, whose `python` is this one."""
-    own = story.folder / "machine.yaml"
     if named != STAND_IN or Path(named).exists():
         return read_machine(content(Path(named), f"name a machine file, or `{STAND_IN}`"), named)
-    if not own.is_file():
+    if story.machine is None:
         raise Refusal(f"scenario {story.declared.name} has no machine.yaml", "name a machine file: --measure MACHINE.yaml")
-    found = read_machine(own.read_bytes(), str(own))
+    found = read_machine(story.machine.read_bytes(), str(story.machine))
     words = tuple(sys.executable if word == "python" else word for word in found.server)
     return replace(found, server=words, env={**found.env, "PYTHONPATH": str(ROOT)}, tasks=found.tasks or str(TASKS))
 
@@ -87,6 +86,7 @@ class Bench:
         self._layout = layout_from(PackagedAssets(), None, file="")
         self._counts: dict[int, int] = {}
         self._begun: dict[int, int] = {}
+        self._commits: dict[int, str] = {}
 
     @property
     def repository(self) -> Path:
@@ -107,7 +107,7 @@ class Bench:
         folder = self._work / "runs" / str(ask.run)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "jobs.json").write_bytes(msgspec.json.encode(jobs))
-        self._counts[ask.run] = len(jobs)
+        self._counts[ask.run], self._commits[ask.run] = len(jobs), ask.commit
         return [Planned(name=job.name, results=job.results, logs=job.logs, labels=job.labels, gpus=job.point.gpus, order=job.point)
                 for job in jobs]
 
@@ -124,27 +124,26 @@ class Bench:
         self._say(f"run {ask.run}: {job.name}: {_told(folder, code)}, {seconds:.0f} s")
         return Done(good=code == 0, seconds=seconds, log=log, results=folder / "results", logs=folder / "logs")
 
-    def published(self, story: Scenario, ledger: Path) -> None:
-        """Every point of the default branch's recipe, measured before the story begins and published into its ledger, as the
-        sweep of a repository that has bumpbot leaves it. Refusal where it does not hold: nothing could be compared with it."""
-        run, branch = story.story.baseline or 0, story.declared.repository.branch
-        said = LocalProcess().run(["git", f"--git-dir={self.repository}", "rev-parse", f"refs/heads/{branch}"])
-        commit = said[1].decode().strip()
-        ask = Ask(run=run, commit=commit, recipes=(story.declared.recipe,))
+    def published(self, story: Scenario, artifacts: Mapping[str, Path], ledger: Path) -> None:
+        """What the run before the story measured into its ledger, as the sweep of a repository that has bumpbot leaves it there.
+        Refusal where it does not hold: nothing could be compared with it."""
+        assert story.story.baseline is not None
+        run = story.story.baseline.run
         folder = self._work / "runs" / str(run)
-        jobs = self.plan(ask)
-        uploads = [one for job in jobs for one in measuring.uploads(job, 1, self.measure(ask, 1, job))]
-        for one in uploads:
-            zip_folder(one.folder, folder / "artifacts" / f"{one.name}.zip")
-        code, said = self._publish(folder, ask, ledger, story.declared.clock.start.date().isoformat())
+        (folder / "artifacts").mkdir()
+        for name, file in artifacts.items():
+            shutil.copyfile(file, folder / "artifacts" / f"{name}.zip")
+        day = story.declared.clock.start.date() - timedelta(days=1)
+        code, said = self._publish(folder, run, ledger, day.isoformat())
         if code:
-            raise Refusal(f"the baseline of run {run} cannot be published:\n{said}", f"look into {folder}")
+            why = (said.strip().splitlines() or [f"exit code {code}"])[-1]
+            raise Refusal(f"the baseline of run {run} cannot be published: {why}", f"look into {folder}")
 
-    def _publish(self, folder: Path, ask: Ask, ledger: Path, day: str) -> tuple[int, str]:
+    def _publish(self, folder: Path, run: int, ledger: Path, day: str) -> tuple[int, str]:
         """`ledger publish`, as the workflow calls it."""
         argv = [sys.executable, "-m", "bot", "--layout", "own", "ledger", "publish", "artifacts", "--plan", "jobs.json", "--commit",
-                ask.commit, "--date", day]
-        env = {"PYTHONPATH": str(ROOT), "BUMPBOT_LEDGER": str(ledger), "GITHUB_RUN_ID": str(ask.run), "GITHUB_RUN_ATTEMPT": "1",
+                self._commits[run], "--date", day]
+        env = {"PYTHONPATH": str(ROOT), "BUMPBOT_LEDGER": str(ledger), "GITHUB_RUN_ID": str(run), "GITHUB_RUN_ATTEMPT": "1",
                "GITHUB_REPOSITORY": "rehearsal/rehearsal"}
         return self._run(folder, argv, env, "publish.log"), (folder / "publish.log").read_text(encoding="utf-8", errors="replace")
 
@@ -183,6 +182,5 @@ def _told(folder: Path, code: int) -> str:
         failed = [gate.name for gate in report.gates if gate.passed is False]
         return report.reason or f"gates that do not hold: {', '.join(dict.fromkeys(failed)) or 'none'}"
     found = {(row.metric, row.stat): row for row in report.rows}
-    figures = [f"{_WORDS[metric]} {row.value:.4g} {row.unit}".rstrip() for (metric, stat) in SHOWN
-               if (row := found.get((metric, stat)))]
+    figures = [f"{word} {found[key].value:.4g} {found[key].unit}".rstrip() for key, word in SHOWN.items() if key in found]
     return ", ".join(["good", *figures])

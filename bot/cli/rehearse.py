@@ -106,8 +106,8 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
         progress = stack.enter_context(stage.Progress(story, world, shown=narrate))
         bot = RehearsedBot(world, story, work, say=progress.say, narrate=lambda line: progress.at(line.partition(": ")[2] or line))
         stack.callback(bot.close)
-        if runner is not None and story.story.baseline is not None:
-            runner.published(story, work / "ledger.git")
+        if runner is not None and (artifacts := world.before()):
+            runner.published(story, artifacts, work / "ledger.git")
         troubles: list[str] = []
         for event, payload in world.deliveries():
             progress.at(event)

@@ -134,6 +134,13 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     measure: bool = False
 
 
+class Earlier(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A run of this workflow a day before the story, under this id: every point of the default branch's recipe, measured here."""
+
+    run: Annotated[int, Meta(ge=1)]
+    workflow: Text
+
+
 class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the rehearsal must end; words of CONTRACTS section 3. `before`: how the story's earlier bumps ended, the first first."""
 
@@ -145,15 +152,15 @@ class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Variant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One telling of the story: the policy, what people and machines do, and how it ends. `until` ends it in any
-    case. `baseline` is the id of a run before the story: every point of the default branch's recipe is measured here (as runs with
-    `measure` are), and published into the ledger, where the bump finds its baseline."""
+    case. `baseline` is measured before it begins, as runs with `measure` are, and published into the ledger, where the bump finds
+    it."""
 
     policy: Policy
     until: Moment
     expect: Expect
     events: tuple[Event, ...] = ()
     runs: tuple[Run, ...] = ()
-    baseline: Annotated[int, Meta(ge=1)] | None = None
+    baseline: Earlier | None = None
 
     @property
     def measures(self) -> bool:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from bot.errors import BumpbotError
-from bot.rehearse.github.declare import AttemptScript, Cause, JobScript, RunScript, Workflow
+from bot.rehearse.github.declare import Account, AttemptScript, Cause, JobScript, RunScript, Workflow
+from bot.rehearse.github.state import Job, Run
 from bot.rehearse.measuring import BEFORE_MINUTES, Ask, Planned, Runner, asked, uploads
 
 if TYPE_CHECKING:
     from bot.rehearse import declaration as told
     from bot.rehearse.github import LoopbackGitHub
-    from bot.rehearse.github.state import Job, Run
 
 
 class Measuring:
@@ -49,6 +51,27 @@ class Measuring:
                 planned = self._jobs.get((run.id, job.name))
                 if planned is not None and job.id not in self._done and not job.completed and not job.cancelled:
                     self._measure(ask, run, job, planned)
+
+    def before(self, hub: LoopbackGitHub, workflow: Workflow, actor: Account, ask: Ask) -> dict[str, Path]:
+        """A run that was over a day before the story: measured now, and its artifacts by name with the files that hold them."""
+        begun, caller = hub.clock.now() - timedelta(days=1), workflow.file.rpartition(".")[0]
+        run = Run(id=ask.run, number=1, workflow=workflow, head=ask.commit, branch=hub.render.branch, actor=actor, script=None,
+                  title=workflow.name, group=None, created=begun, begun=begun, updated=begun, status="completed",
+                  conclusion="success", cause=Cause(event="workflow_dispatch", action=None, actor=actor.login, title=workflow.name,
+                                                    ref=f"refs/heads/{hub.render.branch}", inputs={
+                                                        "recipe": " ".join(ask.recipes), "commit": ask.commit}))
+        hub.store.runs[run.id] = run
+        for planned in self._runner.plan(ask):
+            done, start = self._runner.measure(ask, 1, planned), run.updated
+            made = JobScript(name=f"{caller} / {planned.name}", pool=self._pool(planned), gpus=planned.gpus, minutes=done.minutes,
+                             conclusion="success" if done.good else "failure", log=done.log, artifacts=uploads(planned, 1, done))
+            run.updated = start + timedelta(minutes=made.minutes)
+            run.jobs.append(Job(id=hub.store.next("job"), name=made.name, attempt=1, script=made, queued=begun, ready=start,
+                                started=start, ends=run.updated, completed=run.updated, conclusion=made.conclusion))
+            run.conclusion = run.conclusion if done.good else "failure"
+            for upload in made.artifacts:
+                hub.shelf.put(run, 1, upload, run.updated)
+        return {held.name: held.path for held in hub.store.artifacts.values() if held.run is run}
 
     def _measure(self, ask: Ask, run: Run, job: Job, planned: Planned) -> None:
         self._done.add(job.id)

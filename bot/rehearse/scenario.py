@@ -18,11 +18,10 @@ from msgspec import Struct
 from bot import strict
 from bot.errors import BadInput, Missing, Refusal
 from bot.images import reference
-from bot.rehearse import sharing
+from bot.rehearse import sharing, told_runs
 from bot.rehearse import upstream as upstream_words
-from bot.rehearse.declaration import OWN, PAST, Declaration, Job, Run, Variant, Workflow
+from bot.rehearse.declaration import OWN, PAST, Declaration, Variant
 from bot.rehearse.happenings import Change, Dispatch, Neighbour, Open, Push, Repush
-from bot.rehearse.measuring import INPUTS
 from bot.rehearse.published import PublishedData
 from bot.rehearse.reading import Lines, read
 from bot.rehearse.registry import Catalogue, ImageData
@@ -32,14 +31,13 @@ FILE = sharing.FILE
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+#@=,-]{0,199}")
 _NEVER = re.compile(r"\.\.|//|/\.|\.lock(?:/|$)|[/.]$")
 ABOUT = ("scenario.yaml of a rehearsal. Beside it lie repo/ (the guest repository's files), registry.yaml, baseline.json, "
-         "upstream/ and artifacts/<run>/<attempt>/<artifact name>/; `$defs` describes upstream/*.yaml as `upstream`, registry.yaml "
-         "as `registry` and baseline.json as `baseline`.")
-HOSTED = "hosted"
-DISPATCH = "workflow_dispatch"
+         "upstream/ and artifacts/<run>/<attempt>/<artifact name>/, and where runs are measured machine.yaml, as `bumpbot bench` "
+         "takes it; `$defs` describes upstream/*.yaml as `upstream`, registry.yaml as `registry` and baseline.json as `baseline`.")
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
-    """A scenario that can be played: the declaration, one variant of it, and the data beside it."""
+    """A scenario that can be played: the declaration, one variant of it, and the data beside it. `machine` describes the machine
+    that stands in for the runners of measured runs, where there is one."""
 
     folder: Path
     repo: Path
@@ -49,6 +47,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     registry: Catalogue
     published: PublishedData
     upstream: tuple[Upstream, ...] = ()
+    machine: Path | None = None
 
     def artifact(self, run: int, attempt: int, name: str) -> Path:
         """The folder whose files an artifact holds."""
@@ -89,6 +88,7 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
         registry=_catalogue(parts["registry.yaml"]),
         published=read(PublishedData, parts["baseline.json"]),
         upstream=upstreams(parts["upstream"]),
+        machine=parts["machine.yaml"] if parts["machine.yaml"].is_file() else None,
     )
     _check_places(found, lines)
     _check_registry(found, str(parts["registry.yaml"]))
@@ -99,7 +99,7 @@ def load(folder: Path, variant: str | None = None) -> Scenario:
             lines.refuse(("fleet", "loads", index, "idle"), f"{load.idle} of {load.nodes} nodes cannot be idle", "count again")
     for name, told in declared.variants.told().items():
         _check_story(found, name, told, lines)
-    _check_owners(found)
+    told_runs.owners(found)
     return found
 
 
@@ -182,13 +182,15 @@ def _check_story(found: Scenario, name: str, told: Variant, lines: Lines) -> Non
             _check_change(event, at, lines)
         if isinstance(event, (Dispatch, Repush)) and event.image is not None:
             _check_reference(found, event, at, lines)
-    ids: set[int] = {told.baseline} if told.baseline else set()
+    ids: set[int] = {told.baseline.run} if told.baseline else set()
+    if told.baseline and told.baseline.workflow not in {one.file for one in found.declared.workflows}:
+        lines.refuse((*place, "baseline", "workflow"), f"`{told.baseline.workflow}` is none of the workflows", "name one of them")
     for index, run in enumerate(told.runs):
         at = (*place, "runs", index)
         if run.id in ids:
             lines.refuse((*at, "id"), f"run {run.id} stands twice", "give each run its own id")
         ids.add(run.id)
-        _check_run(found, run, at, lines)
+        told_runs.check(found, run, at, lines)
 
 
 def _people(found: Scenario) -> set[str]:
@@ -245,55 +247,3 @@ def _check_reference(found: Scenario, event: Dispatch | Repush, at: tuple[str | 
     for key, tag in (("image", parsed.tag), ("to", event.to)):
         if tag not in tags:
             lines.refuse((*at, key), f"registry.yaml has no tag `{tag}` in {parsed.name}", "describe that image there")
-
-
-def _check_run(found: Scenario, run: Run, at: tuple[str | int, ...], lines: Lines) -> None:
-    workflows = {workflow.file: workflow for workflow in found.declared.workflows}
-    if run.workflow not in workflows:
-        lines.refuse((*at, "workflow"), f"`{run.workflow}` is none of the workflows", "name one of them or add it")
-    if run.event not in workflows[run.workflow].triggers:
-        lines.refuse((*at, "event"), f"`{run.workflow}` has no trigger `{run.event}`", "add the trigger or name another event")
-    _check_played(run, workflows[run.workflow], at, lines)
-    for number, attempt in enumerate(run.attempts, 1):
-        for index, job in enumerate(attempt.jobs):
-            _check_job(found, run, number, job, (*at, "attempts", number - 1, "jobs", index), lines)
-
-
-def _check_played(run: Run, workflow: Workflow, at: tuple[str | int, ...], lines: Lines) -> None:
-    """A run is told, or it is measured; one that is measured is dispatched with what says which points."""
-    if run.measure and run.attempts:
-        lines.refuse((*at, "measure"), "a run is told by `attempts`, or measured", "keep one")
-    if not run.measure and not run.attempts:
-        lines.refuse((*at, "attempts"), "the run has no attempt", "tell its jobs, or say `measure: true`")
-    if run.measure and (run.event != DISPATCH or (lacking := [name for name in INPUTS if name not in
-                                                              workflow.triggers[DISPATCH].inputs])):
-        said = f"has no inputs {', '.join(lacking)}" if run.event == DISPATCH else "is not dispatched"
-        lines.refuse((*at, "measure"), f"what it measures stands in a dispatch's inputs, and this run {said}",
-                     f"measure a {DISPATCH} of a workflow with the inputs {', '.join(INPUTS)}")
-
-
-def _check_job(found: Scenario, run: Run, attempt: int, job: Job, at: tuple[str | int, ...], lines: Lines) -> None:
-    if job.pool not in {HOSTED, *(pool.label for pool in found.declared.pools)}:
-        lines.refuse((*at, "pool"), f"`{job.pool}` is none of the pools", f"name one of them, or `{HOSTED}`")
-    for index, name in enumerate(job.artifacts):
-        if not found.artifact(run.id, attempt, name).is_dir():
-            lines.refuse(
-                (*at, "artifacts", index),
-                f"no folder artifacts/{run.id}/{attempt}/{name}",
-                "put the artifact's files there or drop the name",
-            )
-
-
-def _check_owners(found: Scenario) -> None:
-    """An artifact that no job uploads is a misspelt name: the story would go on without it and nobody would see why."""
-    named = {
-        found.artifact(run.id, number, name)
-        for told in found.declared.variants.told().values()
-        for run in told.runs
-        for number, attempt in enumerate(run.attempts, 1)
-        for job in attempt.jobs
-        for name in job.artifacts
-    }
-    for folder in sorted((found.folder / "artifacts").glob("*/*/*")):
-        if folder not in named:
-            raise BadInput("no job uploads this artifact", "name it under a job's artifacts or remove it", file=str(folder))

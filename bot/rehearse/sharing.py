@@ -11,7 +11,7 @@ from bot.errors import BadInput, Missing, Refusal
 from bot.rehearse.declaration import NAME
 
 FILE = "scenario.yaml"
-PARTS = ("repo", "registry.yaml", "baseline.json", "upstream")
+PARTS = ("repo", "registry.yaml", "baseline.json", "upstream", "machine.yaml")
 _NAME = re.compile(NAME)
 _KEY = re.compile(r"^shares:[^\n]*\n?", re.MULTILINE)
 

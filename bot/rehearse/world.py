@@ -19,7 +19,7 @@ from bot.rehearse.clock import VirtualClock
 from bot.rehearse.github import LoopbackGitHub, Trigger
 from bot.rehearse.github.settings_state import Machine
 from bot.rehearse.measured import Measuring
-from bot.rehearse.measuring import Runner
+from bot.rehearse.measuring import Ask, Runner
 from bot.rehearse.planting import plant
 from bot.rehearse.player import People, Script, accounts, workflows
 from bot.rehearse.published import LoopbackPublished
@@ -117,6 +117,16 @@ class World:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    def before(self) -> Mapping[str, Path]:
+        """Measures what the story says was measured before it began; its artifacts by name. Nothing without a runner."""
+        earlier, declared = self.scenario.story.baseline, self.scenario.declared
+        if self._measuring is None or earlier is None:
+            return {}
+        workflow = next(one for one in self.hub.workflows if one.file == earlier.workflow)
+        actor = next(one for one in accounts(declared, self.tokens) if one.login == declared.accounts.people[0].login)
+        commit = self.hub.git.resolve(declared.repository.branch) or ""
+        return self._measuring.before(self.hub, workflow, actor, Ask(run=earlier.run, commit=commit, recipes=(declared.recipe,)))
 
     def _granted(self) -> None:
         """What the bot's App may see, and the runners as they are registered now."""

@@ -32,8 +32,8 @@ TOLD = 100
 """Of what is missing so much is told by name."""
 BASELINE, RUNS = "baseline", "runs"
 # What planning could not have of the baseline's run, in the words of its notes -> the glossary's.
-_NOTES = {"artifacts-gone": "gone", "artifacts-unread": "unread", "artifacts-expired": "expired", "artifact-too-large": "too-large",
-          "requests-unpublished": "requests-unpublished"}
+_NOTES = {"artifacts-gone": "run-gone", "artifacts-unread": "run-unread", "artifacts-expired": "run-expired",
+          "artifact-too-large": "too-large", "requests-unpublished": "requests-unpublished"}
 
 
 def sealed(context: Context, bump: Bump, receipt: Receipt) -> Evidence:

@@ -146,7 +146,7 @@ class TestWhatCannotBeHad:
 
     def test_files_that_were_never_archived_and_a_baseline_that_is_none(self, tmp_path: Path) -> None:
         lost = replace(BASE, files=(measured("bmk_r_conc4_n0.zip", b"x"),), notes=("artifacts-expired",))
-        for baseline, said in ((lost, {("baseline", "expired"), ("bmk_r_conc4_n0.zip", "not-archived")}),
+        for baseline, said in ((lost, {("baseline", "run-expired"), ("bmk_r_conc4_n0.zip", "not-archived")}),
                                (None, {("baseline", "no-baseline")}), (replace(BASE, run=None), {("baseline", "figures-only")})):
             found = House(tmp_path / str(len(said)), result()).seal(over(SWEEP, baseline=baseline))
             assert {(one.what, one.why) for one in found.lacking} == said

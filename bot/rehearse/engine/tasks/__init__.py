@@ -1,4 +1,4 @@
-"""A small eval for newcomers and rehearsals: 60 sums as an lm-eval task, `bumpbot_arithmetic`.
+"""A small eval for newcomers and rehearsals: 180 sums as an lm-eval task, `bumpbot_arithmetic`.
 
     lm_eval run --tasks bumpbot_arithmetic --include_path bot/rehearse/engine/tasks ...
 
