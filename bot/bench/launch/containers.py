@@ -22,7 +22,7 @@ from bot.ports import Running
 
 SHARED_MEMORY = "32g"
 """What workers talk over; a limit, and no memory is taken by it. In its place images ask for the machine's own IPC."""
-STOP_S, FOLLOW_S, SLOW_S, UP_S = 3.0, 0.5, 20.0, 120.0
+STOP_S, FOLLOW_S, LATE_S, SLOW_S, UP_S = 3.0, 0.5, 8.0, 20.0, 120.0
 # Entry points that only prepare and then run what they are given (NVIDIA's sets up a newer CUDA on an older driver); any other
 # is a command of its own and is replaced.
 WRAPPERS = ("nvidia_entrypoint.sh", "tini", "dumb-init", "docker-init", "catatonit")
@@ -194,10 +194,10 @@ class _Container:
         """Stops and removes, whatever was done of it. Refusal where the daemon does not: the next start removes it then."""
         name = self.client.name
         if self.follower is not None and self.follower.ended() is None:
-            self._tried([name, "stop", "-t", f"{STOP_S:g}", self.start.name], STOP_S + SLOW_S)
+            self._tried([name, "stop", "-t", f"{STOP_S:g}", self.start.name], STOP_S + LATE_S)
             self.follower.stop(FOLLOW_S)
         for again in (True, True, False):
-            removed = self._tried([name, "rm", "--force", self.start.name], SLOW_S)
+            removed = self._tried([name, "rm", "--force", self.start.name], LATE_S)
             # A daemon may still be creating what a client, stopped on the way, had asked for.
             if removed and (self.created or not self._left()):
                 return
@@ -218,7 +218,7 @@ class _Container:
         with suppress(Unreachable):
             mine = f"{leftovers.LABEL}={leftovers.owner()}"
             code, out, _ = self.start.asked(
-                [*leftovers.listing(self.client.name, mine), "--filter", f"name=^{self.start.name}$"], self.env, SLOW_S)
+                [*leftovers.listing(self.client.name, mine), "--filter", f"name=^{self.start.name}$"], self.env, LATE_S)
             return bool(code or out)
         return True
 
