@@ -1,0 +1,96 @@
+"""POINT.json and the machine file: read strictly, told kindly, and open to what a newer `matrix` adds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from bot.bench.order import read_machine, read_order
+from bot.errors import BadInput, Refusal
+from bot.model.bench import Machine
+from tests.fakes.benches import eval_order, order
+
+POINT = msgspec.to_builtins(order())
+EVAL = msgspec.to_builtins(eval_order())
+
+
+def read(value: Any) -> Any:
+    return read_order(value if isinstance(value, bytes) else json.dumps(value).encode(), "point.json")
+
+
+def without(*keys: str) -> dict[str, Any]:
+    return {key: value for key, value in POINT.items() if key not in keys}
+
+
+class TestAPoint:
+    @pytest.mark.parametrize("told", [POINT, EVAL])
+    def test_is_read_as_matrix_prints_it_alone_or_as_a_list_of_one(self, told: Any) -> None:
+        assert msgspec.to_builtins(read(told)) == msgspec.to_builtins(read([told])) == told
+
+    def test_may_begin_with_a_byte_order_mark(self) -> None:
+        assert read(b"\xef\xbb\xbf" + json.dumps(POINT).encode()) == order()
+
+    def test_may_carry_keys_of_a_newer_matrix_anywhere(self) -> None:
+        trace = {"dataset": "sharegpt", "later": 1}
+        told = {**POINT, "later": {"x": [1]}, "gates": {**POINT["gates"], "later": 1},
+                "load": {**POINT["load"], "later": 1, "trace": trace}}
+        assert read(told).load.trace.dataset == "sharegpt"
+
+    @pytest.mark.parametrize("key", ["image", "engine", "model", "concurrency", "fingerprint", "gates", "kind"])
+    def test_that_lacks_a_key_names_it(self, key: str) -> None:
+        with pytest.raises(BadInput, match=f"`{key}` is missing"):
+            read(without(key))
+
+    def test_of_a_guest_is_refused_kindly(self) -> None:
+        with pytest.raises(Refusal, match="does not say how its server is started"):
+            read(without("engine", "model", "args", "env", "load", "gates"))
+
+    def test_among_several_says_how_to_pick_one(self) -> None:
+        with pytest.raises(BadInput, match=r"2 points.*--points ID.*own/0123456789ab/c2"):
+            read([POINT, EVAL])
+
+    @pytest.mark.parametrize(("value", "why"), [
+        (b"", "JSON"), (b"{", "JSON"), (b"\xff", "UTF-8"), ([], "empty list"), ("x", "object"), ([[POINT]], "object"),
+        (b'{"id": "a", "id": "b"}', "twice"), (b'{"id": NaN}', "NaN")])
+    def test_that_is_none_is_refused_with_its_file(self, value: Any, why: str) -> None:
+        with pytest.raises(BadInput, match=why) as raised:
+            read(value)
+        assert str(raised.value).startswith("point.json:")
+
+    @pytest.mark.parametrize(("key", "value"), [
+        ("image", ""), ("image", "-v /:/host x"), ("image", "a b"), ("recipe", "../up"), ("engine", "vllm; rm"), ("model", "a/b/c"),
+        ("model", "--x"), ("revision", "../../x\n"), ("concurrency", 0), ("concurrency", 10**9), ("gpus", 0), ("load", None),
+        ("eval", {"task": "gsm8k", "threshold": 0.5}), ("args", {"": 1}), ("args", {"--tp": 4}), ("args", {"tp 4": 4}),
+        ("env", {"A=B": "c"}), ("kind", "other"), ("metric", "a b"), ("gates", {"failed_requests": 1.5}),
+        *(("load", {**POINT["load"], name: wrong}) for name, wrong in (("requests", 0), ("repeats", 0), ("warmup", -1), ("input", 0),
+                                                                       ("output", 0), ("requests", "8")))])
+    def test_with_a_value_that_cannot_be_names_its_key(self, key: str, value: Any) -> None:
+        with pytest.raises(BadInput) as raised:
+            read({**POINT, key: value})
+        assert raised.value.key.startswith(key)
+
+    @pytest.mark.parametrize("gate", [{"task": "a b", "threshold": 0.5}, {"task": "gsm8k", "threshold": 90},
+                                      {"task": "gsm8k", "threshold": 0.9, "limit": 0}, None])
+    def test_of_an_eval_is_looked_at_too(self, gate: Any) -> None:
+        with pytest.raises(BadInput) as raised:
+            read({**EVAL, "eval": gate})
+        assert raised.value.key.startswith("eval")
+
+
+class TestAMachine:
+    @pytest.mark.parametrize("text", [b"", b"# nothing said\n"])
+    def test_that_says_nothing_is_a_machine(self, text: bytes) -> None:
+        assert read_machine(text, "machine.yml") == Machine()
+
+    def test_is_read_in_its_own_words(self) -> None:
+        told = read_machine(b"launcher: podman\nport: 8000\nstartup-minutes: 90\nmounts: ['/data:/data']\n", "machine.yml")
+        assert (told.launcher, told.port, told.startup_minutes, told.mounts) == ("podman", 8000, 90, ("/data:/data",))
+
+    @pytest.mark.parametrize("text", [b"launcher: lxc\n", b"launchr: docker\n", b"port: 0\n", b"startup-minutes: 0\n", b"- docker\n",
+                                      b"[", b"launcher: &a docker\nserver: *a\n"])
+    def test_that_does_not_hold_is_refused_with_its_line(self, text: bytes) -> None:
+        with pytest.raises(BadInput, match=r"^machine.yml:[12]: "):
+            read_machine(text, "machine.yml")
