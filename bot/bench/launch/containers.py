@@ -64,7 +64,8 @@ class _Container:
     start: Start
     client: Client
     platform: str = ""
-    created: bool = False
+    certain: bool = True
+    """Whether nothing more can come of what was asked of the daemon: False while it creates."""
     follower: Running | None = None
     env: dict[str, str] = field(default_factory=dict)
 
@@ -83,10 +84,11 @@ class _Container:
                 # As root without this an image cannot write into a cache that is another user's.
                 "--cap-drop", "ALL", "--cap-add", "DAC_OVERRIDE", "--security-opt", "no-new-privileges", *self.client.also,
                 *self.client.gpus(chosen), *_mounted(mounts), *passed, *_entered(there, words)]
+        self.certain = False
         code, said = start.called(argv, {**self.env, **values}, what=f"{self.client.name} create", limit_s=UP_S)
+        self.certain = True
         if code:
             self._failed(said, code, "create")
-        self.created = True
         notes = (*notes, *chosen.notes, *filter(None, [command.unsaid(start.order)]))
         self._up()
         assert self.follower is not None
@@ -196,13 +198,12 @@ class _Container:
         if self.follower is not None and self.follower.ended() is None:
             self._tried([name, "stop", "-t", f"{STOP_S:g}", self.start.name], STOP_S + LATE_S)
             self.follower.stop(FOLLOW_S)
-        for again in (True, True, False):
+        for attempt in range(3):
             removed = self._tried([name, "rm", "--force", self.start.name], LATE_S)
-            # A daemon may still be creating what a client, stopped on the way, had asked for.
-            if removed and (self.created or not self._left()):
+            # A daemon may still be creating what a client, stopped on the way, had asked for: it is looked for twice.
+            if removed and (self.certain or (attempt and not self._left())):
                 return
-            if again:
-                self.start.host.clock.sleep(0.3)
+            self.start.host.clock.sleep(0.3)
         if self._left():
             raise Refusal(f"the container {self.start.name} could not be removed",
                           f"{name} rm --force {self.start.name}; the next bench on this machine tries it again")
