@@ -9,7 +9,7 @@ from bot.images.proven import prove
 from bot.images.reference import parse
 from bot.model.bench import Order, Report
 from bot.model.image import Candidate, Resolved
-from bot.model.result import Proof, Reported
+from bot.model.result import Proof
 from bot.results import Collected
 
 if TYPE_CHECKING:
@@ -31,23 +31,9 @@ def proven(order: Order, report: Report, collected: Collected, known: Known) -> 
         return Proof(state="unproven", why="silent")
     if digest and pinned and digest != pinned:
         return Proof(state="stale", wanted=pinned, ran=digest)
-    said = [*collected.reported, *_said(order, report)]
-    named = {row.image for row in collected.rows} | {report.launched.image if report.launched else None}
-    claims = [claim for claim in named if claim]
-    return prove(said, Candidate(old=old, new=new, text=order.image), schemes=known.schemes, engines=known.engines, claims=claims,
+    claims = {row.image for row in collected.rows if row.image}
+    return prove(collected.reported, Candidate(old=old, new=new, text=order.image), schemes=known.schemes, engines=known.engines, claims=claims,
                  trusted=known.trusted, name=known.name)
-
-
-def _said(order: Order, report: Report) -> list[Reported]:
-    """What the report tells of the server and its launcher."""
-    told: list[tuple[str, str | None]] = []
-    if report.said is not None:
-        told += [("version", report.said.version), ("commit", report.said.commit)]
-    if report.launched is not None:
-        told += [("digest", report.launched.digest)]
-    role = "eval" if order.eval else "throughput"
-    return [Reported(kind=kind, value=value, file="bench.json", engine=order.engine if kind in ("version", "commit") else "",
-                     role=role, concurrency=order.concurrency, recipe=order.recipe) for kind, value in told if value]
 
 
 def _image(text: str, digest: str) -> Resolved:

@@ -117,8 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--itl-ms", type=_real, default=5.0, help="between tokens (5)")
     add("--slots", type=_whole(1, 10**6), help="running requests; the rest queue (the engine's own argument does the same)")
     add("--kv-tokens", type=_whole(1, 10**12), help="tokens the KV cache is said to hold")
-    add("--tokenizer", default="", help="a tokenizer.json, or its folder: prompts are counted and answers made with it where"
-        " the library `tokenizers` is there; else a token is four bytes of a prompt, and a word of an answer")
+    add("--tokenizer", default="", help="a tokenizer.json or its folder (else the one that comes with this program): prompts are"
+        " counted and answers made with it where the library `tokenizers` is there; without it, or with `plain`, a token is four"
+        " bytes of a prompt, and a word of an answer")
     add("--wrong", type=_whole(0, 10**6), default=0, help="so many questions of arithmetic are answered wrong: the first"
         " that come, and always those")
     add("--wrong-share", type=_real, default=0.0, help="about this share of all questions is answered wrong, chosen by its words")

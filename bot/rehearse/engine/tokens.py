@@ -1,4 +1,4 @@
-"""How the server counts: with a real tokenizer where a file is given and the library is there, else by a plain rule."""
+"""How the server counts: with a real tokenizer where the library is there, else by a plain rule."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bot.errors import BadArguments
+from bot.rehearse.engine.model import TOKENIZER
 
 WORDS = (" the", " server", " answers", " every", " request", " at", " a", " known", " pace", " with", " plain", " words")
 _PIECE = re.compile(r"\s*\S+")
 LOOKED_AT = 20_000
+PLAIN = "plain"
 
 
 class Tokens(Protocol):
@@ -77,16 +79,17 @@ class Real:
 
 
 def load(path: str) -> Tokens:
-    """The tokenizer of a file or folder; the plain rule where none is given, it is no file here, or the library is absent."""
-    file = Path(path or "/nowhere")
-    file = file / "tokenizer.json" if file.is_dir() else file
-    if not path or not file.is_file():
+    """The tokenizer of a file or folder; of anything else (nothing, or a model's name) the one that lies here. The plain rule where
+    that is asked for (`plain`), or the library is absent."""
+    if path == PLAIN:
         return Plain()
+    given = Path(path or TOKENIZER)
+    file = given / "tokenizer.json" if given.is_dir() else given
     try:
         from tokenizers import Tokenizer
     except ImportError:
         return Plain()
     try:
-        return Real(Tokenizer.from_file(str(file)))
+        return Real(Tokenizer.from_file(str(file if file.is_file() else TOKENIZER)))
     except Exception as error:  # the library raises plain Exception
         raise BadArguments(f"{file} is no tokenizer: {str(error)[:200]}", "give a tokenizer.json") from None

@@ -13,7 +13,7 @@ TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {
     "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"enum": ["C", "F"]}}}}}
 # Making a client costs more than all that is asked of it.
 CLIENT = httpx.Client(trust_env=False, verify=False, timeout=5)
-FAST = ("--model", MODEL, "--ttft-ms", "1", "--itl-ms", "0")
+FAST = ("--model", MODEL, "--ttft-ms", "1", "--itl-ms", "0", "--tokenizer", "plain")
 
 
 def chat(content: Any, **more: Any) -> dict[str, Any]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from bot.rehearse.engine import tokens
 from bot.rehearse.engine.process import beside
 from bot.rehearse.engine.schema import Filled, arithmetic
 from tests.rehearse.engine.asking import FAST, MODEL, TOOL, Streamed, chat, first, fixed, post
@@ -48,6 +53,40 @@ class TestTheLength:
 
     def test_ends_at_a_stop_word(self, url: str) -> None:
         assert first(post(url, chat("Compute 18 + 73.", stop=["91"])))["message"]["content"] == "#### "
+
+
+class Library:
+    """As the library `tokenizers` answers, with a vocabulary of six: offsets are letters, and a letter may be two tokens."""
+
+    VOCABULARY = ("#", " the", " work", "x", " ab", "\ufffd")
+
+    def get_vocab_size(self) -> int:
+        return len(self.VOCABULARY)
+
+    def decode(self, ids: list[int]) -> str:
+        return "".join(self.VOCABULARY[each] for each in ids)
+
+    def encode(self, text: str, add_special_tokens: bool) -> Any:
+        found = [(at.start(), at.end()) for at in re.finditer(r" ?[a-z]+|.", text)]
+        doubled = [span for span in found for _ in range(1 + (text[slice(*span)] == "\u597d"))]
+        ids = [self.VOCABULARY.index(word) if (word := text[slice(*span)]) in self.VOCABULARY[:3] else 5 for span in doubled]
+        return SimpleNamespace(ids=ids, offsets=doubled)
+
+
+class TestARealTokenizer:
+    def test_counts_prompts_and_makes_answers_that_count_alike(self) -> None:
+        made = tokens.Real(Library())
+        assert made.count("the work #") == 4 and made.text([1, 2]) == " the work"
+        assert list(made.words) == [" the", " work"]  # " ab" would be read as another token
+
+    @pytest.mark.parametrize("text", ["#### 91", '{"a": 5}', "good \u597d one", ""])
+    def test_gives_pieces_that_are_the_text_again(self, text: str) -> None:
+        assert "".join(tokens.Real(Library()).pieces(text)) == text
+
+    def test_is_none_where_it_is_not_wanted_or_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert isinstance(tokens.load("plain"), tokens.Plain)
+        monkeypatch.setitem(sys.modules, "tokenizers", None)
+        assert isinstance(tokens.load(""), tokens.Plain)
 
 
 class TestACompletion:
