@@ -25,8 +25,8 @@ _OURS = (REPORT, ROWS, SUMS, _RESERVE)
 
 
 def opened(out: Path, repository: Path = Path()) -> Place:
-    """`out/results` and `out/logs`, made now; traces are files of `repository`. Refusal where either is there already; OSError where they cannot be made, and then
-    neither is left behind."""
+    """`out/results` and `out/logs`, made now; traces are files of `repository`. Refusal where either folder is there already;
+    OSError where they cannot be made, and then neither is left behind."""
     place = Place(out / "results", out / "logs", repository)
     for folder in (place.results, place.logs):
         if os.path.lexists(folder):
