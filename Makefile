@@ -79,7 +79,7 @@ $(VENV)/.installed-test: requirements-dev.lock $(VENV)/.installed
 $(BENCH)/.installed: requirements-bench.lock pyproject.toml
 	@$(PYTHON) .ci/environment.py $(BENCH)
 	@echo "Installing AIPerf and lm-eval into $(BENCH) (a few minutes, once; about 2 GB) ..."
-	@$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --require-hashes -r requirements-bench.lock
+	@.ci/bench $(abspath $(BENCH))/bin/python
 	@$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --no-deps --no-build-isolation --editable .
 	@touch $@
 
