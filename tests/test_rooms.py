@@ -41,7 +41,8 @@ LAW = {
     "ledger": f"{BOTTOM} {PURE} decide render ports",
     "wake": f"{BOTTOM} {PURE} decide render ports plan scan ledger",
     "adapters": f"{BOTTOM} {PURE} ports",
-    "bench": f"{BOTTOM} results ports",
+    # An image's reference as each container tool wants it: podman refuses short names, Enroot writes REGISTRY#REPOSITORY.
+    "bench": f"{BOTTOM} results ports images.reference",
     # An independent witness: it knows formats, never what the bot decides or how it acts.
     "rehearse": f"{BOTTOM} images.reference",
     "cli": f"{BOTTOM} {PURE} decide render ports {MIDDLE} adapters bench rehearse",

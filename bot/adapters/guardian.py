@@ -1,10 +1,10 @@
 """What stands over a program that keeps running, so that it ends when whoever started it does, however that ends.
 
 Run as a program of its own (this file, by path: it starts in a hundredth of a second and imports nothing of ours). Its standard
-input is held open by the starter alone: one line of JSON says what to run, `stop SECONDS` ends it, and the end of the input is
-the starter's own end, which a SIGKILL cannot hide. The kernel's death signal would reach one program only, when the *thread*
-that started it ends, and never the workers that a server put into sessions of their own; here every orphan of the program
-comes back to this process, which ends them all.
+input is held open by the starter alone: one line of JSON says what to run, `stop SECONDS` ends it, `interrupt` is its Ctrl-C, and
+the end of the input is the starter's own end, which a SIGKILL cannot hide. The kernel's death signal would reach one program
+only, when the *thread* that started it ends, and never the workers that a server put into sessions of their own; here every
+orphan of the program comes back to this process, which ends them all.
 """
 
 from __future__ import annotations
@@ -58,13 +58,17 @@ class _Control:
         line, self._held = self._held.split(b"\n", 1)
         return line
 
-    def grace(self) -> float | None:
-        """Seconds until the program must have ended, if that was said since; 5 s once nobody is left to say it."""
+    def grace(self, pid: int) -> float | None:
+        """Seconds until the program must have ended, if that was said since; 5 s once nobody is left to say it. `interrupt` is
+        done here: the program is not buried yet, so that its id is no other's."""
         if self.open and (self._held or select.select([0], [], [], 0)[0]):
             more = os.read(0, 65_536)
             self.open = bool(more)
             self._held += more
         *lines, self._held = self._held.split(b"\n")
+        for line in lines:
+            if line == b"interrupt":
+                _signal(pid, signal.SIGINT)
         asked = [float(line.split()[1]) for line in lines if line.startswith(b"stop ")]
         # A process that was forked from the starter may hold the pipe open after it: the parent tells that it is gone.
         gone = not self.open or os.getppid() != self._parent
@@ -111,7 +115,7 @@ def _watched(pid: int, control: _Control) -> int:
         signal.signal(number, lambda *_: None)
     until: float | None = None
     while (code := _reaped(pid)) is None:
-        grace = control.grace()
+        grace = control.grace(pid)
         if asked:
             grace = ORPHANED_S if grace is None else grace
         if grace is not None and (until is None or time.monotonic() + grace < until):

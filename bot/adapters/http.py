@@ -96,8 +96,9 @@ def plain(url: str) -> str:
 
 
 def fetch(client: httpx.Client, method: str, url: str, *, headers: Mapping[str, str] | None = None,
-          limit: int = MAX_BODY, total_s: float = TOTAL_S, content: bytes | None = None) -> Answer:
-    """One request, its body read whole; any status is an answer. More than `limit` bytes is a BadInput. `content` is sent."""
+          limit: int = MAX_BODY, total_s: float = TOTAL_S, content: bytes | BinaryIO | None = None) -> Answer:
+    """One request, its body read whole; any status is an answer. More than `limit` bytes is a BadInput. `content` is sent, a file
+    from where it stands and piece by piece."""
     with _open(client, method, url, headers, total_s, content) as (response, deadline):
         body = b"" if method == "HEAD" else b"".join(_chunks(response, url, limit, deadline))
         return Answer(url=url, status=response.status_code, headers=_headers(response), body=body)
@@ -198,7 +199,7 @@ def _retry_policy(attempts: int, enough: Callable[[], bool]) -> dict[str, Any]:
 
 @contextmanager
 def _open(client: httpx.Client, method: str, url: str, headers: Mapping[str, str] | None, total_s: float,
-          content: bytes | None = None) -> Iterator[tuple[httpx.Response, float]]:
+          content: bytes | BinaryIO | None = None) -> Iterator[tuple[httpx.Response, float]]:
     deadline = time.monotonic() + total_s
     with _folded(url), client.stream(method, url, headers=dict(headers or {}), content=content) as response:
         yield response, deadline

@@ -17,8 +17,8 @@ HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals:
-    """Satisfies the Interrupts port between `with` and its end; the handlers from before come back then. A signal that was
-    ignored from the start (`nohup`) stays ignored."""
+    """Satisfies the Interrupts port between `with` and its end; the handlers from before come back then. Under `nohup` a lost
+    terminal stays ignored; SIGINT does not, which shells let every program ignore that a script starts with `&`."""
 
     def __init__(self) -> None:
         self.asked = ""
@@ -29,7 +29,7 @@ class Signals:
     def __enter__(self) -> Signals:
         for number in HEARD:
             before = signal.getsignal(number)
-            if before is not signal.SIG_IGN:
+            if number != signal.SIGHUP or before is not signal.SIG_IGN:
                 self._before[number] = before
                 signal.signal(number, self._heard)
         return self

@@ -44,16 +44,17 @@ class LocalProcess:
         """
         child = self._start(argv, cwd, env or {})
         _bound(child, self._memory)
-        too_much = threading.Event()
+        too_much, crowd = threading.Event(), threading.Event()
         out, err = bytearray(), bytearray()
-        threads = [
-            *_fed(child, stdin),
-            _spawn(_drain, child.stdout, out, self._out_limit, too_much, child),
-            _spawn(_drain, child.stderr, err, self._err_limit, too_much, child),
-        ]
-        crowd = threading.Event()
-        late = not _ended(child, threads, limit_s, crowd)
-        _kill(child)
+        try:
+            threads = [
+                *_fed(child, stdin),
+                _spawn(_drain, child.stdout, out, self._out_limit, too_much, child),
+                _spawn(_drain, child.stderr, err, self._err_limit, too_much, child),
+            ]
+            late = not _ended(child, threads, limit_s, crowd)
+        finally:  # also when a signal is raised while it is waited for
+            _kill(child)
         _joined(threads, time.monotonic() + (_GRACE_S if late else _HELD_S))
         if too_much.is_set():
             raise BadInput(f"{argv[0]} wrote more than {self._out_limit} bytes", "look at what it was asked for")

@@ -51,7 +51,8 @@ class Started:
     """Satisfies the Running port; safe to ask from several threads."""
 
     def __init__(self, over: subprocess.Popen[bytes], heard: int, order: bytes, name: str) -> None:
-        self._over, self._lock, self._code = over, threading.Lock(), None
+        self._over, self._lock = over, threading.Lock()
+        self._code: int | None = None
         self._status = os.fdopen(heard, "rb")
         self._tell(order)
         word, _, rest = self._status.readline().decode().strip().partition(" ")
@@ -61,7 +62,6 @@ class Started:
             over.wait()
             raise Missing(f"cannot run {name}: {rest or 'its guardian ended'}", "install it or correct the name")
         self.pid = int(rest)
-        self._code: int | None = None
         _RUNNING.add(self)
 
     def ended(self) -> int | None:
@@ -70,6 +70,11 @@ class Started:
             if self._code is None and self._over.poll() is not None:
                 self._code = self._read()
             return self._code
+
+    def interrupt(self) -> None:
+        """SIGINT to the program itself, if it still runs; nothing is waited for."""
+        if self.ended() is None:
+            self._tell(b"interrupt")
 
     def stop(self, grace_s: float = 10.0) -> int:
         """Asks the session to end, and kills the program and every descendant after `grace_s` seconds; its exit code."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from bot.bench.host import Host, Server
-from bot.errors import Refusal, Unreachable
+from bot.errors import BadInput, Refusal, Unreachable
 from bot.model.bench import Order
 from bot.strict.words import one_line
 
@@ -31,7 +31,7 @@ def _listed(server: Server, host: Host) -> tuple[str, ...]:
     try:
         answer = host.web.get(f"{server.url}/v1/models")
         told: Any = msgspec.json.decode(answer.body) if answer.status == 200 else None
-    except (Unreachable, msgspec.DecodeError, UnicodeDecodeError):
+    except (Unreachable, BadInput, msgspec.DecodeError, UnicodeDecodeError):
         return ()
     data = told.get("data") if isinstance(told, dict) else None
     found = [item.get("id") for item in data if isinstance(item, dict)] if isinstance(data, list) else []

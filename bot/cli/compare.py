@@ -126,8 +126,11 @@ def _collected(path: Path, metrics: Metrics) -> Collected:
     for skip in found.skipped:
         if skip.why == "nothing-measured":
             note(f"note: {path.parent / skip.name}: nothing was measured, {skip.detail}")
+        elif skip.why == "partial-run":
+            note(f"note: {path.parent / skip.name}: a run that did not end, or was refused: nothing of it counts")
     wrong = next((UNREAD[skip.why] for skip in found.skipped if skip.why in UNREAD and skip.detail != "eval"), None)
-    held = found.rows or found.scores or found.answers or found.accounting or found.unplaced or _empty(path)
+    held = found.rows or found.scores or found.answers or found.accounting or found.unplaced or _empty(path) or any(
+        skip.why == "partial-run" for skip in found.skipped)
     if wrong and path.is_file() and not held:
         raise BadInput(*wrong, file=str(path))
     unplaced = [skip.name for skip in found.skipped if skip.why == "no-concurrency" and skip.detail != "eval"]

@@ -39,7 +39,7 @@ def reopened(memory: Memory, action: Reopen) -> Memory:
     failed is tried again, whatever it failed of."""
     asked = Asked(what="retry", by=action.by, at=action.at, comment=action.comment)
     told = tuple(told for told in memory.told if told.slot not in LAST)
-    return replace(memory, ended=None, closed=False, refused=None, told=told, asked=(*memory.asked, asked))
+    return replace(memory, ended=None, closed=False, refused=None, evidence=None, told=told, asked=(*memory.asked, asked))
 
 
 def _with(memory: Memory, fact: Approval | Asked | Ended) -> Memory:

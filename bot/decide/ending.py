@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Literal
 
 from bot.decide import report
@@ -11,7 +12,7 @@ from bot.decide.people import sweep_labels, taken_by_person
 from bot.decide.progress import sweep_slot
 from bot.decide.runs import LISTING, failed_jobs, gates_hold, starting
 from bot.decide.say import say
-from bot.model.action import Action, Cancel, ClosePull, Remember, SetDraft, Unlabel
+from bot.model.action import Action, Cancel, ClosePull, Keep, Remember, SetDraft, Unlabel
 from bot.model.bump import Bump, Ended, Wanted
 from bot.model.finding import PlanFinding
 from bot.model.outcome import ENDINGS, Cause, Outcome
@@ -30,6 +31,9 @@ PUSHED_AGAIN = Text("The tag {0} was pushed again while it was under test: it he
                     "标签 {0} 在测试期间被重新推送：原先指向 {1}，现在指向 {2}。")
 OVERRUN = Text("The runs hold more GPU-hours than the cap of this bump allows, so what still ran was stopped.",
                "各次运行占用的 GPU 小时已超过本次升级的上限，因此仍在进行的运行已被停止。")
+
+# So long an archive that does not answer is asked again at each wake; after that the last words say that nothing was kept.
+PATIENCE = timedelta(hours=6)
 
 
 def prevented(bump: Bump, found: tuple[PlanFinding, ...]) -> tuple[Action, ...]:
@@ -91,9 +95,16 @@ def finishing(bump: Bump, ended: Ended) -> tuple[Action, ...]:
         return (*told, *(Cancel(run=run) for run in alive), *labels)
     if starting(bump):
         return ()
+    if bump.memory.evidence is None and bump.now - _over(bump, ended) < PATIENCE:
+        return (Keep(),)
     theirs = _theirs(bump, ended)
     status = say(bump, "status", report.status(bump, about="over", by=None)) if bump.told("status") else ()
     return (*_last_look(bump), *_away(bump, ended), *status, *say(bump, "final", report.last_words(bump, ended, theirs=theirs)))
+
+
+def _over(bump: Bump, ended: Ended) -> datetime:
+    """When the last of it was over: its outcome, or the last of its runs."""
+    return max([ended.at, *(run.ended for run in bump.world.runs if run.ended)])
 
 
 def _theirs(bump: Bump, ended: Ended) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bot.model.bump import Approval, Asked, Ended, HeadWhy, Update, Wanted
+from bot.model.bump import Approval, Asked, Ended, Evidence, HeadWhy, Update, Wanted
 from bot.model.record import Record
 
 
@@ -93,6 +93,10 @@ class Reopen(_Action, frozen=True, kw_only=True, tag="reopen"):
     comment: int
 
 
+class Keep(_Action, frozen=True, kw_only=True, tag="keep"):
+    """Puts the evidence of a bump that is over into the archive beside the ledger, under the hash of the claim that says so."""
+
+
 class React(_Action, frozen=True, kw_only=True, tag="react"):
     """A reaction to a comment: that a command was seen and obeyed, or was not. The forge keeps one of a kind."""
 
@@ -106,7 +110,8 @@ class Remember(_Action, frozen=True, kw_only=True, tag="remember"):
     fact: Approval | Asked | Ended
 
 
-Action = Push | OpenPull | Say | Dispatch | Rerun | Cancel | Label | Unlabel | SetDraft | ClosePull | Reopen | React | Remember
+Action = (Push | OpenPull | Say | Dispatch | Rerun | Cancel | Label | Unlabel | SetDraft | ClosePull | Reopen | Keep | React
+          | Remember)
 
 
 def tag(action: Action) -> str:
@@ -127,3 +132,4 @@ class Result(Struct, frozen=True, kw_only=True):
     pull: int | None = None
     comment: int | None = None
     run: int | None = None
+    evidence: Evidence | None = None

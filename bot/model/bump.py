@@ -17,7 +17,7 @@ from bot.model.image import Candidate
 from bot.model.order import Order
 from bot.model.outcome import Cause, Outcome
 from bot.model.recipe import KeyChange, Point, Recipe, Scope, Site
-from bot.model.result import Accounting, Baseline, Proof, Reported, Row, Samples, Score, Verdict
+from bot.model.result import Accounting, Baseline, Filed, Proof, Reported, Row, Samples, Score, Verdict
 from bot.model.rules import Limits, Rules
 from bot.model.run import Run, Triage
 from bot.model.text import Text
@@ -199,6 +199,24 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="fact"):
     found: tuple[PlanFinding, ...] = ()
 
 
+class Lacking(Struct, frozen=True, kw_only=True):
+    """Something that the evidence of a bump should hold and does not: `why` is a word of the glossary (`lacking-`), a value may
+    follow a colon."""
+
+    what: str
+    why: str
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What was kept of a bump at its end: the archive's name, size and SHA-256 (None: there is none, and `why`, a word of the
+    glossary, `unkept-`), how many files it holds, and what it should hold and does not."""
+
+    filed: Filed | None = None
+    files: int = 0
+    lacking: tuple[Lacking, ...] = ()
+    why: str = ""
+
+
 class Memory(Struct, frozen=True, kw_only=True):
     """What the ledger alone knows; `refused` is the head on which the repository would not have our changelog commit."""
 
@@ -212,6 +230,7 @@ class Memory(Struct, frozen=True, kw_only=True):
     ended: Ended | None = None
     closed: bool = False
     refused: str | None = None
+    evidence: Evidence | None = None
 
     @property
     def repairs_used(self) -> int:

@@ -13,6 +13,17 @@ from bot.model.result import Score
 from bot.model.text import Text
 
 
+class FolderLine(Struct, frozen=True, kw_only=True):
+    """A folder in the evidence of a bump: `what` is a word of the glossary (`folder-`), `run` whose files it holds, `size` their
+    bytes unpacked."""
+
+    folder: str
+    what: str
+    run: int | None
+    files: int
+    size: int
+
+
 class State(Struct, frozen=True, kw_only=True):
     """The state line. `phase` is a word of the glossary; GPU-hours are spent ones; `cap` None is none."""
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bot.model.bump import Update
+from bot.model.bump import Evidence, Lacking, Update
 from bot.model.checklines import CarriedLine, CheckLine, CompareLine, HintLine, SiblingLine
 from bot.model.image import Resolved, Sight
 from bot.model.lines import (
@@ -17,6 +17,7 @@ from bot.model.lines import (
     CommandLine,
     ControlLine,
     Failure,
+    FolderLine,
     Follow,
     LackLine,
     ProofLine,
@@ -197,6 +198,21 @@ class LastWords(_Record, frozen=True, kw_only=True, tag="final"):
     successor: str | None = None
     lacking: tuple[LackLine, ...] = ()
     unpaid: Unpaid | None = None
+    evidence: Evidence | None = None
+
+
+class Contents(_Record, frozen=True, kw_only=True, tag="evidence"):
+    """The page inside the evidence of a bump: what lies in it, and what does not and why. `n` and `sha256` are the ledger's entry
+    that it was made under."""
+
+    bump: str
+    outcome: Outcome
+    old: str
+    new: str
+    n: int
+    sha256: str
+    folders: tuple[FolderLine, ...]
+    lacking: tuple[Lacking, ...]
 
 
 class Status(_Record, frozen=True, kw_only=True, tag="status"):
@@ -249,10 +265,10 @@ class Swept(_Record, frozen=True, kw_only=True, tag="swept"):
     faults: tuple[FaultLine, ...] = ()
 
 
-Record = Proposal | Attempt | SweepReport | Stop | Finishing | LastWords | Status | Answer | Summary | Swept
+Record = Proposal | Attempt | SweepReport | Stop | Finishing | LastWords | Contents | Status | Answer | Summary | Swept
 
-SLOTS = {Proposal: "proposal", SweepReport: "sweep", Stop: "stop", Finishing: "finishing", LastWords: "final", Status: "status",
-         Answer: "answer", Summary: "summary", Swept: "swept"}
+SLOTS = {Proposal: "proposal", SweepReport: "sweep", Stop: "stop", Finishing: "finishing", LastWords: "final", Contents: "evidence",
+         Status: "status", Answer: "answer", Summary: "summary", Swept: "swept"}
 
 
 def template(record: Record) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import BinaryIO, Protocol
 
 from bot.model.baseline import Offer, Question
@@ -22,6 +22,11 @@ class Archive(Protocol):
     def put(self, bump: str, filed: Filed, data: BinaryIO) -> None:
         """Keeps a file; nothing happens when it is there with the same bytes. `Conflict` when others are there under its name,
         `BadInput` when `data` is not what `filed` says."""
+        ...
+
+    def make(self, bump: str, name: str, fill: Callable[[BinaryIO], None]) -> Filed:
+        """Keeps a file that `fill` writes into a stream of its own, which may be sought, and tells what was kept; the same again
+        when it is there with the same bytes. `Conflict` when others are there under its name, `BadInput` when it is too large."""
         ...
 
     def held(self, bump: str) -> Mapping[str, Filed]:

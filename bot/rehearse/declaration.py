@@ -118,13 +118,20 @@ class Attempt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the next run of this workflow for this event (and action, where one is named) plays, under this id."""
+    """What the next run of this workflow for this event (and action, where one is named) plays, under this id.
+
+    `measure: true` in place of `attempts`: nothing is told, the run is measured here. Its inputs (recipe, commit, points,
+    eval-limit, as the layout `own` gives them) say which points of which files; each becomes a job that `bumpbot bench` measures,
+    with the conclusion it has, the minutes it takes, and what it leaves as artifacts. Such a scenario is played with
+    `bumpbot rehearse --measure`.
+    """
 
     id: Annotated[int, Meta(ge=1)]
     workflow: Text
     event: Text
-    attempts: Annotated[tuple[Attempt, ...], Meta(min_length=1)]
+    attempts: tuple[Attempt, ...] = ()
     action: Text | None = None
+    measure: bool = False
 
 
 class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,13 +145,20 @@ class Expect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Variant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One telling of the story: the policy, what people and machines do, and how it ends. `until` ends it in any
-    case."""
+    case. `baseline` is the id of a run before the story: every point of the default branch's recipe is measured here (as runs with
+    `measure` are), and published into the ledger, where the bump finds its baseline."""
 
     policy: Policy
     until: Moment
     expect: Expect
     events: tuple[Event, ...] = ()
     runs: tuple[Run, ...] = ()
+    baseline: Annotated[int, Meta(ge=1)] | None = None
+
+    @property
+    def measures(self) -> bool:
+        """Whether anything of it is measured here."""
+        return self.baseline is not None or any(run.measure for run in self.runs)
 
 
 class Variants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):

@@ -30,6 +30,7 @@ from bot.rehearse.github.triggers import runs_jobs
 
 if TYPE_CHECKING:
     from bot.rehearse.github import LoopbackGitHub
+    from bot.rehearse.measured import Measuring
     from bot.rehearse.registry import LoopbackRegistry
     from bot.rehearse.scenario import Scenario
 
@@ -39,8 +40,9 @@ UNFORESEEN = "not in the scenario"
 class Script:
     """Says what each run plays. `unforeseen` lists the runs the story does not hold: (workflow, event, action)."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
+    def __init__(self, scenario: Scenario, measuring: Measuring | None = None) -> None:
+        """`measuring` plays the runs that are measured; a story that has some cannot be played without."""
+        self._scenario, self._measuring = scenario, measuring
         self._left = list(scenario.story.runs)
         self.unforeseen: list[tuple[str, str, str | None]] = []
 
@@ -50,6 +52,10 @@ class Script:
         if run is None:
             return self._unforeseen(workflow, cause) if whole else RunScript(attempts=(AttemptScript(jobs=()),))
         self._left.remove(run)
+        if run.measure:
+            if self._measuring is None:
+                raise Refusal(f"run {run.id} is measured, and nothing here measures", "play the scenario with --measure")
+            return self._measuring.script(run, workflow, cause)
         return RunScript(
             id=run.id,
             attempts=tuple(

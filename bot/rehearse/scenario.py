@@ -20,8 +20,9 @@ from bot.errors import BadInput, Missing, Refusal
 from bot.images import reference
 from bot.rehearse import sharing
 from bot.rehearse import upstream as upstream_words
-from bot.rehearse.declaration import OWN, PAST, Declaration, Job, Run, Variant
+from bot.rehearse.declaration import OWN, PAST, Declaration, Job, Run, Variant, Workflow
 from bot.rehearse.happenings import Change, Dispatch, Neighbour, Open, Push, Repush
+from bot.rehearse.measuring import INPUTS
 from bot.rehearse.published import PublishedData
 from bot.rehearse.reading import Lines, read
 from bot.rehearse.registry import Catalogue, ImageData
@@ -34,6 +35,7 @@ ABOUT = ("scenario.yaml of a rehearsal. Beside it lie repo/ (the guest repositor
          "upstream/ and artifacts/<run>/<attempt>/<artifact name>/; `$defs` describes upstream/*.yaml as `upstream`, registry.yaml "
          "as `registry` and baseline.json as `baseline`.")
 HOSTED = "hosted"
+DISPATCH = "workflow_dispatch"
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
@@ -180,7 +182,7 @@ def _check_story(found: Scenario, name: str, told: Variant, lines: Lines) -> Non
             _check_change(event, at, lines)
         if isinstance(event, (Dispatch, Repush)) and event.image is not None:
             _check_reference(found, event, at, lines)
-    ids: set[int] = set()
+    ids: set[int] = {told.baseline} if told.baseline else set()
     for index, run in enumerate(told.runs):
         at = (*place, "runs", index)
         if run.id in ids:
@@ -251,9 +253,23 @@ def _check_run(found: Scenario, run: Run, at: tuple[str | int, ...], lines: Line
         lines.refuse((*at, "workflow"), f"`{run.workflow}` is none of the workflows", "name one of them or add it")
     if run.event not in workflows[run.workflow].triggers:
         lines.refuse((*at, "event"), f"`{run.workflow}` has no trigger `{run.event}`", "add the trigger or name another event")
+    _check_played(run, workflows[run.workflow], at, lines)
     for number, attempt in enumerate(run.attempts, 1):
         for index, job in enumerate(attempt.jobs):
             _check_job(found, run, number, job, (*at, "attempts", number - 1, "jobs", index), lines)
+
+
+def _check_played(run: Run, workflow: Workflow, at: tuple[str | int, ...], lines: Lines) -> None:
+    """A run is told, or it is measured; one that is measured is dispatched with what says which points."""
+    if run.measure and run.attempts:
+        lines.refuse((*at, "measure"), "a run is told by `attempts`, or measured", "keep one")
+    if not run.measure and not run.attempts:
+        lines.refuse((*at, "attempts"), "the run has no attempt", "tell its jobs, or say `measure: true`")
+    if run.measure and (run.event != DISPATCH or (lacking := [name for name in INPUTS if name not in
+                                                              workflow.triggers[DISPATCH].inputs])):
+        said = f"has no inputs {', '.join(lacking)}" if run.event == DISPATCH else "is not dispatched"
+        lines.refuse((*at, "measure"), f"what it measures stands in a dispatch's inputs, and this run {said}",
+                     f"measure a {DISPATCH} of a workflow with the inputs {', '.join(INPUTS)}")
 
 
 def _check_job(found: Scenario, run: Run, attempt: int, job: Job, at: tuple[str | int, ...], lines: Lines) -> None:

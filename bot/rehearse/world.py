@@ -18,6 +18,8 @@ from bot.rehearse import happenings
 from bot.rehearse.clock import VirtualClock
 from bot.rehearse.github import LoopbackGitHub, Trigger
 from bot.rehearse.github.settings_state import Machine
+from bot.rehearse.measured import Measuring
+from bot.rehearse.measuring import Runner
 from bot.rehearse.planting import plant
 from bot.rehearse.player import People, Script, accounts, workflows
 from bot.rehearse.published import LoopbackPublished
@@ -60,12 +62,15 @@ class World:
     show as the scenario states them: content cannot be verified against these, and against no others.
     """
 
-    def __init__(self, scenario: Scenario, workdir: Path) -> None:
+    def __init__(self, scenario: Scenario, workdir: Path, runner: Runner | None = None) -> None:
+        """`runner` stands for the machines of the runs that the story measures."""
         self.scenario, self.clock = scenario, VirtualClock(scenario.declared.clock.start)
         self.repository = f"{scenario.declared.repository.owner}/{scenario.declared.repository.name}"
         self.tokens: Mapping[str, str] = TOKENS
         self._workdir, self._stack, self._stopped = workdir, ExitStack(), False
-        self._script = Script(scenario)
+        pools = frozenset(pool.label for pool in scenario.declared.pools)
+        self._measuring = Measuring(runner, pools) if runner is not None else None
+        self._script = Script(scenario, self._measuring)
         self._events = sorted(scenario.story.events, key=lambda event: event.at)
         self.registries = {name: LoopbackRegistry(repositories) for name, repositories in scenario.registry.items()}
         self.published = LoopbackPublished(scenario.published)
@@ -169,6 +174,8 @@ class World:
         events = self._events
         wake = self.scenario.declared.schedule.first if self.scenario.declared.schedule else None
         while not self._stopped:
+            if self._measuring is not None:
+                self._measuring.measure(self.hub)
             if queued := self.hub.drain():
                 yield from self._each(queued)
                 continue

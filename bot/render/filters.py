@@ -96,6 +96,14 @@ def day(at: datetime) -> Markup:
     return Markup(at.strftime("%Y-%m-%d"))
 
 
+def size(count: int) -> Markup:
+    """`812 B`, `1.5 kB`, `23.0 MB`: thousands, as the forge shows a file's size."""
+    for unit, of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= of:
+            return Markup(f"{fixed(count / of, 1)} {unit}")
+    return Markup(f"{count} B")
+
+
 def counted(number: int, noun: str) -> Markup:
     """`1 line`, `3 lines`: English alone needs it."""
     return Markup(f"{number} {noun}" if number == 1 else f"{number} {noun}s")
@@ -116,6 +124,7 @@ def filters(words: Words) -> dict[str, Callable[..., Any]]:
     return {
         "place": places,
         "fixed": fixed, "percent": percent, "rate": rate, "threshold": threshold, "counted": counted,
+        "size": size,
         "sha": sha, "ref": ref, "digest": digest, "moment": moment, "clock": clock, "day": day,
         "code": code, "codes": codes, "name": name, "link": link, "listed": lambda items: listed(items, words.comma),
         "word": words.word, "told": words.told, "sentence": words.sentence, "own": lambda text: plain(words.own(text)),

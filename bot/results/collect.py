@@ -43,6 +43,7 @@ def collect(
     told = places.Beside()
     images: dict[str, str] = {}
     skipped: list[Skipped] = []
+    faults: list[tuple[str, BadInput]] = []
     for name, stream in files:
         start, whole = _peek(stream)
         if places.is_meta(name):
@@ -50,13 +51,22 @@ def collect(
             told.tell(name, meta.concurrency)
             images |= {places.folder(name): meta.image} if meta.image else {}
         elif parser := claim(start, name):
-            made = _canonical(parser.parse(whole, name, context), name, metrics)
-            plausible.check(made.rows, name)
+            try:
+                made = _canonical(parser.parse(whole, name, context), name, metrics)
+                plausible.check(made.rows, name)
+            except BadInput as error:
+                if error.file != name:  # of an archive around it: nothing more can be read
+                    raise
+                faults.append((name, error))
+                continue
             told.tell(name, made.concurrency, client=made.client)
             read.append((name, made))
         else:
             skipped.append(Skipped(name=name, why="not-a-result"))
     settled, others = harness.settled(read, skipped)
+    for name, fault in faults:
+        if not harness.excused(name, read):
+            raise fault
     return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in settled], told, others, recipe)
 
 

@@ -11,6 +11,7 @@ from bot.model.action import (
     Cancel,
     ClosePull,
     Dispatch,
+    Keep,
     Label,
     OpenPull,
     Push,
@@ -26,7 +27,7 @@ from bot.model.action import (
 from bot.model.bump import Bump
 from bot.model.forge import Pull
 from bot.model.ledger import Receipt
-from bot.wake import archive, comments, pushes
+from bot.wake import archive, comments, pushes, sealing
 from bot.wake.context import ALLOWED, Context
 from bot.wake.runs import DISPATCH, carries
 
@@ -72,6 +73,8 @@ def _one(context: Context, bump: Bump, index: int, action: Action, at: datetime,
             return Result(index=index, ok=True, comment=comment)
         case Dispatch():
             return _dispatch(context, index, action, at)
+        case Keep():
+            return Result(index=index, ok=True, evidence=sealing.sealed(context, bump, receipt))
         case React(comment=comment, content=content):
             forge.react(comment, content)
             return Result(index=index, ok=True)

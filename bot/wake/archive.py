@@ -34,7 +34,7 @@ def archived(context: Context, bump: Bump) -> Bump:
     files, counted, notes = list[Filed](), list[Any](), list[str]()
     try:
         for artifact, data in _fetched(context, bump, baseline, notes):
-            files.append(Filed(name=_name(artifact), size=len(data), sha256=hashlib.sha256(data).hexdigest()))
+            files.append(Filed(name=kept_name(artifact), size=len(data), sha256=hashlib.sha256(data).hexdigest()))
             counted += _counted(artifact, data, bump, notes)
     except Missing:
         notes.append(f"artifacts-gone:{baseline.run}")
@@ -62,7 +62,7 @@ def keep(context: Context, bump: Bump) -> None:
         if not wanted:
             return
         for artifact, data in _fetched(context, bump, baseline, []):
-            if (filed := wanted.get(_name(artifact))) is not None:
+            if (filed := wanted.get(kept_name(artifact))) is not None:
                 context.archive.put(bump.id, filed, io.BytesIO(data))
     except BumpbotError as error:
         context.narrate(f"{bump.id}: not all files of the baseline's run are archived: {error}")
@@ -82,7 +82,7 @@ def _fetched(context: Context, bump: Bump, baseline: Baseline, notes: list[str])
                 raise BadInput("no room is left")
             context.forge.download(artifact.id, into, min(LARGEST, room))
         except BadInput:
-            notes.append(f"artifact-too-large:{_name(artifact)}")
+            notes.append(f"artifact-too-large:{kept_name(artifact)}")
             continue
         room -= len(into.getvalue())
         yield artifact, into.getvalue()
@@ -91,9 +91,7 @@ def _fetched(context: Context, bump: Bump, baseline: Baseline, notes: list[str])
 def _mine(context: Context, bump: Bump, baseline: Baseline, listed: Sequence[Artifact]) -> list[Artifact]:
     """Artifacts that the layout expects: those whose name holds a fingerprint of ours, or, where names hold none, the name of
     a recipe of the family."""
-    names = context.layout.artifacts
-    expected = [one for one in sorted(listed, key=lambda one: one.created) if _globbed(one.name, (*names.results, *names.logs))]
-    newest = {one.name: one for one in expected}
+    newest = {one.name: one for one in sorted(listed, key=lambda one: one.created) if expected(context, one)}
     prints = {row.point.fingerprint[:16] for row in baseline.rows if row.point.fingerprint}
     keys = [recipe.key for recipe in bump.subject.family]
     told = [one for one in newest.values() if (found := _RECIPE.search(one.name)) and found[1] in prints]
@@ -111,7 +109,7 @@ def _counted(artifact: Artifact, data: bytes, bump: Bump, notes: list[str]) -> l
     try:
         found = collect(files, recipe=owner)
     except (BumpbotError, ValueError, OverflowError, OSError):
-        notes.append(f"artifact-unreadable:{_name(artifact)}")
+        notes.append(f"artifact-unreadable:{kept_name(artifact)}")
         return []
     return [replace(one, recipe=owner) for one in (*found.accounting, *found.samples)]
 
@@ -130,15 +128,17 @@ def _rich(one: Any) -> bool:
     return getattr(one, "conversations", None) is not None or bool(getattr(one, "marks", ""))
 
 
-def _globbed(name: str, globs: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, glob) for glob in globs)
+def expected(context: Context, artifact: Artifact) -> bool:
+    """Whether the layout expects an artifact of this name."""
+    names = context.layout.artifacts
+    return any(fnmatchcase(artifact.name, glob) for glob in (*names.results, *names.logs))
 
 
 def _at(one: Any) -> tuple[str, int]:
     return one.recipe, one.concurrency
 
 
-def _name(artifact: Artifact) -> str:
+def kept_name(artifact: Artifact) -> str:
     """A name that any archive takes as it is."""
     plain = re.sub(r"[^A-Za-z0-9._-]+|\.{2,}", "-", artifact.name).lstrip("._-")[:180]
     return f"{plain or artifact.id}.zip"

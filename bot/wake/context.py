@@ -17,6 +17,7 @@ from bot.model.action import (
     Cancel,
     ClosePull,
     Dispatch,
+    Keep,
     Label,
     OpenPull,
     Push,
@@ -54,8 +55,9 @@ from bot.upstream.engines import Engine
 ALLOWED: dict[Mode, tuple[type[Action], ...]] = {
     "off": (),
     "observe": (Remember,),
-    "propose": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, React),
-    "act": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, React, Dispatch, Rerun, Label, Reopen),
+    "propose": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, Keep, React),
+    "act": (Remember, Push, OpenPull, Say, Unlabel, Cancel, SetDraft, ClosePull, Keep, React, Dispatch, Rerun, Label,
+            Reopen),
 }
 
 

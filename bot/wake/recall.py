@@ -8,7 +8,7 @@ import msgspec
 
 from bot.decide.asked import reopened
 from bot.decide.say import digest
-from bot.model.action import Action, Dispatch, Push, Remember, Reopen, Result, Say
+from bot.model.action import Action, Dispatch, Keep, Push, Remember, Reopen, Result, Say
 from bot.model.bump import Approval, Asked, Bump, Ended, Head, Memory, Told
 
 
@@ -41,6 +41,8 @@ def _step(bump: Bump, memory: Memory, action: Action, result: Result) -> Memory:
             return replace(memory, told=(*others, told), closed=memory.closed or slot == "final")
         case Dispatch() if result.run is not None and result.run not in memory.owned:
             return replace(memory, owned=(*memory.owned, result.run))
+        case Keep() if result.evidence is not None:
+            return replace(memory, evidence=result.evidence)
         case Reopen():
             return reopened(memory, action)
         case Remember(fact=Approval() as approval):

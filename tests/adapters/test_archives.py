@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import httpx
 import pytest
@@ -65,6 +66,28 @@ class TestAnArchive:
     def test_takes_nothing_but_what_was_announced(self, make: Callable[[], Archive]) -> None:
         with pytest.raises(BadInput, match="it changed"):
             make().put(BUMP, filed("a.zip", b"one"), io.BytesIO(b"two"))
+        assert make().held(BUMP) == {}
+
+    def test_keeps_what_is_written_piece_by_piece_and_tells_what_it_was(self, make: Callable[[], Archive]) -> None:
+        def fill(stream: BinaryIO) -> None:
+            stream.write(b"XX")
+            stream.write(b"two" * 100_000)
+            stream.seek(0)
+            stream.write(b"on")
+
+        made = make().make(BUMP, "evidence.zip", fill)
+        assert make().held(BUMP) == {"evidence.zip": made} == {"evidence.zip": filed("evidence.zip", b"on" + b"two" * 100_000)}
+        assert make().make(BUMP, "evidence.zip", fill) == made
+        with pytest.raises(Conflict):
+            make().make(BUMP, "evidence.zip", lambda stream: None)
+
+    def test_keeps_nothing_of_what_could_not_be_written_whole(self, make: Callable[[], Archive]) -> None:
+        def fill(stream: BinaryIO) -> None:
+            stream.write(b"half")
+            raise OSError(28, "No space left on device")
+
+        with pytest.raises(Refusal, match="No space left"):
+            make().make(BUMP, "evidence.zip", fill)
         assert make().held(BUMP) == {}
 
     def test_of_what_is_not_there_says_so(self, make: Callable[[], Archive]) -> None:

@@ -142,6 +142,16 @@ class TestStopping:
         assert until(lambda: program.ended() is not None)
         assert (program.ended(), runs(worker)) == (4, False)
 
+    def test_an_interrupt_reaches_the_program_alone_and_is_not_waited_for(self, start, log):
+        program = start(SERVER.format(then="signal.signal(2, lambda *_: print('asked', flush=True))\nprint('up', flush=True)\n"
+                                           "while True: time.sleep(60)"))
+        until(lambda: "up" in log.read_text())
+        program.interrupt()
+        until(lambda: "asked" in log.read_text())
+        assert program.ended() is None and runs(int(first_line(log)))
+        program.stop(0)
+        program.interrupt()
+
     def test_ends_one_that_stands_still(self, start, log):
         program = start("import os, signal; print(1, flush=True); os.kill(os.getpid(), signal.SIGSTOP)")
         first_line(log)

@@ -14,6 +14,7 @@ from bot.model.action import (
     Cancel,
     ClosePull,
     Dispatch,
+    Keep,
     Label,
     OpenPull,
     Push,
@@ -30,6 +31,7 @@ from bot.model.outcome import Cause, Outcome
 from bot.model.rules import Limits
 from tests.fakes.facts import (
     ENTRY,
+    KEPT,
     LABEL,
     ME,
     MOVED,
@@ -83,7 +85,11 @@ def swept(**changed: object) -> Bump:
 
 
 def ended(outcome: Outcome = Outcome.FAILED, cause: Cause = Cause.GATE) -> dict:
-    return {"ended": Ended(outcome=outcome, cause=cause, at=later(180), run=20)}
+    return {"ended": Ended(outcome=outcome, cause=cause, at=later(180), run=20), "evidence": KEPT}
+
+
+def unkept() -> dict:
+    return {**ended(), "evidence": None}
 
 
 def done(bump_: Bump) -> list:
@@ -205,6 +211,10 @@ SITUATIONS = [
     # --- the end
     ("cleaning up: runs stopped, label off", bump("proposal", "changelog", runs=(GREEN, SWEEPING), labels=(LABEL,), memory=ended()),
      "Finishing", [Cancel, Unlabel]),
+    ("all terminal: the evidence is kept before the last word, which names it",
+     bump("proposal", "changelog", runs=(GREEN,), memory=unkept(), now=185), "Finishing", [Keep]),
+    ("an archive that does not answer for hours is waited for no longer",
+     bump("proposal", "changelog", runs=(GREEN,), memory=unkept(), now=180 + 6 * 60), "Finishing", [ClosePull]),
     ("all terminal: closed", bump("proposal", "changelog", runs=(GREEN,), memory=ended()), "Finishing", [ClosePull]),
     ("a draft again before it is closed", bump("proposal", "changelog", runs=(GREEN,), memory=ended(), pull_={"draft": False}),
      "Finishing", [SetDraft, ClosePull]),

@@ -18,7 +18,7 @@ from bot.model.event import Scheduled
 from bot.model.forge import Labelling
 from bot.model.outcome import Cause, Outcome
 from bot.model.rules import Limits, Smoke
-from tests.fakes.facts import BASE, LABEL, ME, PROPOSAL, STAGED, bump, failure, job, judged, later, run, smoke, subject
+from tests.fakes.facts import BASE, KEPT, LABEL, ME, PROPOSAL, STAGED, bump, failure, job, judged, later, run, smoke, subject
 
 QUICK, AGAIN = "full-sweep-fail-fast", "sweep-enabled"
 PLAN = replace(subject().plan, smoke=smoke(*STAGED))
@@ -214,7 +214,7 @@ class TestAnAnswerThatWaits:
     def test_says_at_the_end_that_nothing_is_waited_for_any_more(self) -> None:
         waited = Told(slot="status", comment=5, digest="of a label", at=later(100))
         ended = Ended(outcome=Outcome.UNCERTAIN, cause=Cause.NONE, at=later(200))
-        over = own("proposal", runs=SMOKED, memory={"told": (waited,), "ended": ended}, now=400)
+        over = own("proposal", runs=SMOKED, memory={"told": (waited,), "ended": ended, "evidence": KEPT}, now=400)
         said = {action.slot: action.record for action in decide(over, Scheduled(at=over.now)) if isinstance(action, Say)}
         assert said["status"].about == "over" and "final" in said
 

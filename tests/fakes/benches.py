@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bot.bench import kept, stages
+from bot.bench import kept, stages, steps
 from bot.bench.host import Host, Place
 from bot.model.bench import Asked, Counts, Gate, Hardware, Launched, Load, Machine, Order, Report, Said, Setting
 from bot.model.recipe import EvalSpec
@@ -113,8 +113,8 @@ class Bench:
     def put_on(self, monkeypatch: pytest.MonkeyPatch) -> Bench:
         """Stands behind the stages' own steps."""
         for name, (module, function) in _STEPS.items():
-            monkeypatch.setattr(getattr(stages, module), function, self._step(name))
-        monkeypatch.setattr(stages.hardware, "Watch", self._watch)
+            monkeypatch.setattr(getattr(steps, module), function, self._step(name))
+        monkeypatch.setattr(steps.hardware, "Watch", self._watch)
         return self
 
     def _step(self, name: str) -> Callable[..., Any]:

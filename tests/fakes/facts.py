@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from bot.model.bump import Bump, Head, JobFailure, Judged, Memory, Plan, Subject, Wanted, World
+from bot.model.bump import Bump, Evidence, Head, JobFailure, Judged, Memory, Plan, Subject, Wanted, World
 from bot.model.forge import Labelling, Pull
 from bot.model.image import Candidate, Platform, Reference, Resolved
 from bot.model.recipe import EvalSpec, KeyChange, Point, Recipe, Scope, Site
-from bot.model.result import Verdict
+from bot.model.result import Filed, Verdict
 from bot.model.rules import Limits, Rules, Smoke, Sweep
 from bot.model.run import Job, Run, Triage
 from bot.model.text import Text
@@ -21,6 +21,7 @@ PROPOSAL, REPAIR, ENTRY, SYNC = (letter * 40 for letter in "abcd")
 BASE, MOVED = "0" * 40, "1" * 40
 ME = "bumpbot[bot]"
 LABEL = "full-sweep-enabled"
+KEPT = Evidence(filed=Filed(name="evidence.zip", size=23_456_789, sha256="e" * 64), files=31)
 
 
 def later(minutes: float) -> datetime:

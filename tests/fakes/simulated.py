@@ -17,6 +17,7 @@ from bot.model.action import (
     Cancel,
     ClosePull,
     Dispatch,
+    Keep,
     Label,
     OpenPull,
     Push,
@@ -36,7 +37,7 @@ from bot.model.order import Order
 from bot.model.run import Run, Triage
 from bot.model.text import Text
 from bot.wake import recall
-from tests.fakes.facts import LABEL, ME, pull, wanted
+from tests.fakes.facts import KEPT, LABEL, ME, pull, wanted
 from tests.fakes.runners import BAD, Runners
 
 
@@ -199,6 +200,8 @@ class Simulated(Runners):
                 if not draft:
                     self._event("ready")
                 return done
+            case Keep():
+                return replace(done, evidence=KEPT)
             case ClosePull():
                 self._change(open=False)
                 return done

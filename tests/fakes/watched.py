@@ -17,7 +17,7 @@ from bot.decide.orders import slot
 from bot.decide.people import asked_for_sweep, insisted, needs_approval, smoke_held, taken_by_person, wished_smoke
 from bot.decide.phase import phase_of
 from bot.decide.runs import failed_jobs, smokes, starting, steps
-from bot.model.action import Action, Cancel, Dispatch, Label, OpenPull, Push, React, Remember, Reopen, Rerun, Say
+from bot.model.action import Action, Cancel, Dispatch, Keep, Label, OpenPull, Push, React, Remember, Reopen, Rerun, Say
 from bot.model.bump import Approval, Asked, Bump, Ended
 from bot.model.event import Pushed, RunFinished, Scheduled
 from bot.model.finding import Checked
@@ -72,7 +72,7 @@ class Watched:
         if bump.memory.ended or taken_by_person(bump):
             assert not any(isinstance(action, (*SPENDING, Push, OpenPull)) for action in actions)
         if taken_by_person(bump):
-            assert all(isinstance(action, (Cancel, Remember, Say, React, Reopen)) for action in actions)
+            assert all(isinstance(action, (Cancel, Keep, Remember, Say, React, Reopen)) for action in actions)
 
     def _as_commanded(self, bump: Bump, actions: tuple[Action, ...]) -> None:
         """Each command is answered once, and one that may not be obeyed asks for nothing."""

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from bot import strict
 from bot.commands import COMMANDS
 from bot.decide import report
-from bot.model.bump import Ended, Update
+from bot.model.bump import Ended, Evidence, Lacking, Update
 from bot.model.image import Sight
 from bot.model.lines import (
     AgainLine,
     AttemptLine,
     ControlLine,
+    FolderLine,
     Follow,
     LackLine,
     ProofLine,
@@ -32,6 +33,7 @@ from bot.model.record import (
     Answer,
     Attempt,
     CommandLine,
+    Contents,
     Finishing,
     LastWords,
     Proposal,
@@ -314,6 +316,19 @@ def catalogue() -> dict[str, Record]:
     made["a wake without bumps"] = Summary(mode="act", lines=())
     made["a wake that refused"] = Summary(mode="act", lines=(), refusal="no recipe is called x: did you mean y?")
     made["last words, without a baseline"] = replace(final(Outcome.UNCERTAIN, Cause.VERDICT, proven=False, why=None), lacking=LACKING)
+    told = final(Outcome.VALIDATED, Cause.VERDICT, proven=True, why=None)
+    gone = tuple(Lacking(what=f"bmk_r_conc{number}.zip", why=why) for number, why in enumerate(
+        [term.removeprefix("lacking-") for term in GLOSSARY if term.startswith("lacking-")] + ["links:3"]))
+    made["last words that name the evidence"] = replace(told, evidence=facts.KEPT)
+    made["last words of evidence with holes"] = replace(told, evidence=replace(facts.KEPT, lacking=gone[:2]))
+    made["last words of evidence with many holes"] = replace(told, evidence=replace(facts.KEPT, lacking=gone))
+    made |= {f"last words, no evidence: {term}": replace(told, evidence=Evidence(why=term.removeprefix("unkept-")))
+             for term in GLOSSARY if term.startswith("unkept-")}
+    folders = tuple(FolderLine(folder=f"runs/{word}", what=word, run=None if word == "baseline" else 34461599480, files=3, size=812)
+                    for word in ("baseline", "smoke", "sweep", "repeat", "control"))
+    made["the page of the evidence"] = Contents(bump=KEY, outcome=Outcome.VALIDATED, old="r.example/x:1", new=PINNED, n=19,
+                                                sha256="ab" * 32, folders=folders, lacking=gone)
+    made["the page of evidence without holes"] = replace(made["the page of the evidence"], lacking=())
     made["last words with a successor"] = replace(final(Outcome.SUPERSEDED, Cause.NONE, proven=False, why=MOVED), successor=PINNED)
     made["last words of a bump without runs"] = final(Outcome.SUPERSEDED, Cause.PERSON, proven=False, why=None, runs=())
     made |= {f"cleaning up, {outcome.value}": Finishing(outcome=outcome, runs=(34461599480, 34473834826)) for outcome in Outcome}

@@ -104,6 +104,17 @@ class TestLmEval:
         assert {(r.stat, r.value) for r in read(made, self.NAME).rows} == {
             ("strict", 0.75), ("flexible", 1.0), ("acc,strict-match", 0.25)}
 
+    def test_samples_and_results_of_ifeval_agree_though_half_of_its_scores_are_lists(self) -> None:
+        told = [("prompt_level_strict_acc", True, 0.75), ("inst_level_strict_acc", [True, False], 0.8), ("prompt_level_loose_acc", True, 1.0)]
+        made = lm_results(task="ifeval") | {"results": {"ifeval": {f"{name},none": value for name, _, value in told}}}
+        made["n-samples"] = {"ifeval": {"original": 541, "effective": 4}}
+        answers = [{**sample(n, "so", True, "none"), "target": "0", "metrics": [name for name, _, _ in told],
+                    **{name: value for name, value, _ in told}, "prompt_level_strict_acc": n > 0} for n in range(4)]
+        found = collect([("e_conc4/results.json", stream(made)), ("e_conc4/samples_ifeval_2026-09-10.jsonl", stream(jsonl(answers)))], recipe="r")
+        assert {(row.stat, row.value, row.n) for row in found.rows} == {
+            ("prompt_level_strict_acc", 0.75, 4), ("inst_level_strict_acc", 0.8, 4), ("prompt_level_loose_acc", 1.0, 4)}
+        assert [(one.task, one.correct, one.wrong) for one in found.samples] == [("ifeval", 3, 1)]
+
     @pytest.mark.parametrize("arguments", [{"num_concurrent": 4}, "model=m,num_concurrent=4,base_url=http://x"])
     def test_results_have_the_clients_concurrency_where_nothing_says_another(self, arguments) -> None:
         made = lm_results() | {"config": {"model_args": arguments}}

@@ -88,6 +88,12 @@ class TestARunThatDidNot:
         assert [(skip.name, skip.why) for skip in told.skipped] == [("bench_own_conc4_attempt1/bench.json", "partial-run")]
         assert told.reported
 
+    def test_may_have_left_broken_exports(self) -> None:
+        broken = {"aiperf/profile_runs/run_0002/profile_export.jsonl": b"", "aiperf/profile_runs/run_0003/profile_export.jsonl": b"{"}
+        assert read(folder(report(state="partial"), **broken)).rows == ()
+        with pytest.raises(BadInput, match="run_0002"):
+            read(folder(report(), **broken))
+
     def test_counts_for_nothing_either_where_its_rows_are_all_that_is_left(self) -> None:
         told = read([("x/rows.jsonl", stream(lines(PARTIAL, PARTIAL | {"metric": "input_tput"})))])
         assert told.rows == () and [skip.why for skip in told.skipped] == ["partial-run"]

@@ -4,7 +4,8 @@ who may write there."""
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlsplit
 
@@ -22,6 +23,7 @@ from bot.ports import Clock
 
 LARGEST = 1 << 30
 UPLOAD_S = 600.0
+ABOUT = "Files kept of this bump: those of the baseline's run, and its evidence.\n\n本次升级保存的文件：基线运行的产物与证据归档。"
 
 
 class _Asset(Struct, frozen=True):
@@ -54,10 +56,28 @@ class GitHubArchive:
         checked(bump, filed.name)
         whole = data.read(LARGEST + 1)
         same(filed, measured(filed.name, io.BytesIO(whole)))
+        self._kept(bump, filed, whole)
+
+    def make(self, bump: str, name: str, fill: Callable[[BinaryIO], None]) -> Filed:
+        checked(bump, name)
+        with tempfile.TemporaryFile() as stream:
+            try:
+                fill(stream)
+            except OSError as error:
+                raise Refusal(f"{name} cannot be made: {error.strerror or error}", "make room on this machine's disk") from None
+            stream.seek(0)
+            filed = measured(name, stream)
+            if filed.size > LARGEST:
+                raise BadInput(f"{name} has {filed.size} bytes", f"at most {LARGEST} are kept in one file")
+            stream.seek(0)
+            self._kept(bump, filed, stream)
+        return filed
+
+    def _kept(self, bump: str, filed: Filed, content: bytes | BinaryIO) -> None:
         release = self._release(bump) or self._made(bump)
         known = self._assets(release).get(filed.name)
         if known is None:
-            self._send("POST", f"{self._upload(release)}?name={quote(filed.name)}", whole, "application/octet-stream")
+            self._send("POST", f"{self._upload(release)}?name={quote(filed.name)}", content, "application/octet-stream")
         elif self._filed(known) != filed:
             raise Conflict(f"{filed.name} is kept for {bump} with other bytes", "look at who wrote it")
 
@@ -81,7 +101,7 @@ class GitHubArchive:
         return min(found, key=lambda one: one.id, default=None)
 
     def _made(self, bump: str) -> _Release:
-        body = {"tag_name": _tag(bump), "name": f"Archive of {bump}", "draft": True, "body": "Files of the baseline's run."}
+        body = {"tag_name": _tag(bump), "name": f"Archive of {bump}", "draft": True, "body": ABOUT}
         path = f"{self._base}{self._api.path('releases')}"
         return _as(_Release, self._send("POST", path, msgspec.json.encode(body), "application/json"))
 
@@ -108,7 +128,7 @@ class GitHubArchive:
             raise Refusal(f"files would go to another host: {there.netloc}", "the forge's answer is not followed")
         return address
 
-    def _send(self, verb: str, url: str, content: bytes, kind: str) -> Any:
+    def _send(self, verb: str, url: str, content: bytes | BinaryIO, kind: str) -> Any:
         """One mutation, once; a later wake looks before it tries again."""
         answer = fetch(self._client, verb, url, content=content, headers={"Content-Type": kind}, total_s=UPLOAD_S)
         data = None

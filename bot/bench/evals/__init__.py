@@ -16,7 +16,7 @@ so that its score and exports are lm-eval's own and not sums of ours; the sample
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bot.bench import room, served
 from bot.bench.evals import command, draw, failures, score
@@ -25,7 +25,7 @@ from bot.bench.evals.score import Scored
 from bot.bench.evals.suite import Suite, prepare, task_of
 from bot.bench.host import Host, Place, Server
 from bot.bench.watch import watched
-from bot.errors import BumpbotError, Unreachable
+from bot.errors import Unreachable
 from bot.model.bench import Counts, Gate, Machine, Order, Setting
 from bot.model.recipe import EvalSpec
 
@@ -52,21 +52,22 @@ def run(order: Order, server: Server, machine: Machine, host: Host, place: Place
     spec = task_of(order)
     known = suite or prepare(order, machine, host, place)
     eval_ = _Eval(order, spec, server, machine, host, place, known, since=0.0 if suite else known.seconds)
-    asks = draw.asks(spec, known)
-    for ask in asks[:-1]:
-        first = eval_.ask(ask)
-        if first.high < spec.threshold:
-            return eval_.evaluated(ask, first, f"; the other {known.questions - first.n} questions were not asked: they could not"
-                                   " bring it to the threshold")
+    kept = eval_.nothing()
     try:
-        scored = eval_.ask(asks[-1])
-    except BumpbotError as error:
-        if asks[:-1]:
-            error.loaded = eval_.evaluated(asks[0], first, "; the whole was asked then and did not end", open_=True)  # type: ignore[attr-defined]
+        *before, last = draw.asks(spec, known)
+        for ask in before:
+            first = eval_.ask(ask)
+            if first.high < spec.threshold:
+                left = known.questions - first.n
+                return eval_.evaluated(ask, first, f"; the other {left} questions were not asked: they could not bring it there")
+            kept = eval_.evaluated(ask, first, "; the whole was asked then and did not end", open_=True)
+        scored = eval_.ask(last)
+    except BaseException as error:  # a signal too
+        error.loaded = structs.replace(kept, seconds=eval_.seconds)  # type: ignore[attr-defined]
         raise
-    for ask in asks[:-1]:
+    for ask in before:
         (place.results / FOLDER / ask.name).rename(place.results / FOLDER / f"gating-{ask.name}")
-    return eval_.evaluated(asks[-1], scored)
+    return eval_.evaluated(last, scored)
 
 
 class _Eval:
@@ -75,11 +76,15 @@ class _Eval:
     def __init__(self, order: Order, spec: EvalSpec, server: Server, machine: Machine, host: Host, place: Place, suite: Suite,
                  *, since: float) -> None:
         self._order, self._spec, self._server, self._machine = order, spec, server, machine
-        self._host, self._place, self._suite, self._seconds = host, place, suite, since
+        self._host, self._place, self._suite, self.seconds = host, place, suite, since
         context = room.context(order, server, host)
         self._served = command.Served(
             model=served.name(order, server, host), url=server.url, concurrency=order.concurrency,
             tokens=command.tokens(order, suite, context), seconds=min(command.REQUEST_S, machine.load_minutes * 60))
+
+    def nothing(self) -> Evaluated:
+        """What is told where nothing was asked to its end."""
+        return Evaluated(tools=self._suite.tools, seconds=self.seconds)
 
     def ask(self, ask: Ask) -> Scored:
         """Runs lm-eval over these questions. A folder that is there from before is in the way of nobody: it is new."""
@@ -92,14 +97,14 @@ class _Eval:
         argv = command.words(self._order, self._machine, self._served, ask.name, questions.name if questions else None)
         host.say(f"lm_eval: {ask.asked} of {self._suite.questions} questions of {self._spec.task}")
         before, begun = log.stat().st_size if log.exists() else 0, host.clock.now()
-        limit = self._machine.load_minutes * 60 - self._seconds
+        limit = self._machine.load_minutes * 60 - self.seconds
         if limit <= 0:
             raise Unreachable(f"no time is left for {self._spec.task}", "raise load-minutes in the machine file")
         try:
             running = host.programs.start(argv, log=log, env=command.environment(host.env), cwd=folder)
             code = watched(host, running, self._server, what=f"lm_eval of {self._spec.task}", limit_s=limit)
         finally:
-            self._seconds += (host.clock.now() - begun).total_seconds()
+            self.seconds += (host.clock.now() - begun).total_seconds()
         said = failures.tail(log, before)
         if code:
             raise failures.why(said, code, self._spec.task)
@@ -116,5 +121,5 @@ class _Eval:
                    Gate(name="failed-requests", passed=share <= limit,
                         said=f"{scored.bad} of {scored.tries} requests failed or had an empty answer, {limit:.0%} may")),
             settings=(Setting(name="questions", asked=ask.asked, effective=scored.n, state="same", where=scored.file),),
-            tools=self._suite.tools, seconds=self._seconds)
+            tools=self._suite.tools, seconds=self.seconds)
 

@@ -77,4 +77,4 @@ def environment(env: Mapping[str, str]) -> dict[str, str]:
     told = {name: env[name] for name in PASSED if name in env}
     for name in ("NO_PROXY", "no_proxy"):
         told[name] = f"{told[name]},{_LOOPBACK}" if told.get(name) else _LOOPBACK
-    return {**told, "PYTHONUNBUFFERED": "1", "TOKENIZERS_PARALLELISM": "false"}
+    return {**told, "PYTHONUNBUFFERED": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def judged(scored: Scored, spec: EvalSpec, *, sample: bool) -> tuple[bool | None
 def _answers(folder: Path, suite: Suite) -> Iterator[tuple[int, int, int]]:
     """Of each task: answers, those without any text, and those that end before their last line."""
     for task in suite.sizes:
-        for file in sorted(folder.glob(f"samples_{task}_[0-9][0-9][0-9][0-9]-*.jsonl")):
+        for file in sorted(folder.glob(f"samples_{escape(task)}_[0-9][0-9][0-9][0-9]-*.jsonl")):
             told: dict[Any, bool] = {}
             with file.open("rb") as stream:
                 for _, record in records(stream, file.name):

@@ -85,7 +85,8 @@ def _read(file: Path) -> Mapping[str, Any]:
 
 def _suite(whole: Mapping[str, Any], order: Order, spec: EvalSpec, seconds: float) -> Suite:
     configs = mapping(whole.get("configs"), "lm_eval", "configs")
-    other = sorted(f"{name} ({kind})" for name in configs if (kind := optional(configs, name, "output_type")) != "generate_until")
+    other = sorted(f"{name} ({kind})" for name in configs
+                   if (kind := optional(configs, name, "output_type")) not in (None, "generate_until"))
     if other:
         raise Refusal(f"{spec.task} is scored by log-likelihoods, which a chat server does not give: {', '.join(other[:3])}",
                       "gate on a task that is answered in words (output_type generate_until), e.g. its _generative or _cot variant")

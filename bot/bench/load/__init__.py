@@ -16,7 +16,7 @@ from bot.bench.host import Host, Place, Server
 from bot.bench.integrity import Tally
 from bot.bench.load import command, ends, environment, exports, repeat, trace, windows
 from bot.bench.load.repeat import Ran
-from bot.errors import Refusal, Unreachable
+from bot.errors import Missing, Refusal, Unreachable
 from bot.model.bench import Counts, Gate, Load, Machine, Order, Setting
 
 
@@ -32,6 +32,18 @@ class Loaded(Struct, frozen=True, kw_only=True):
     cut: tuple[str, ...] = ()
 
 
+def prepare(order: Order, host: Host, place: Place) -> Path | None:
+    """Looks, before a server is started, at all that a load needs beside it; returns the file of the trace, if there is one.
+
+    Missing without AIPerf or the trace, Refusal for a trace that is another or lies outside the repository.
+    """
+    if order.load is None:
+        raise Refusal(f"{order.id} is no throughput point", "it is an eval")
+    if not host.programs.found(command.PROGRAM):
+        raise Missing(f"there is no program {command.PROGRAM} on the PATH", repeat.INSTALL)
+    return trace.path(order.load.trace, place.repository)
+
+
 def run(order: Order, server: Server, machine: Machine, host: Host, place: Place) -> Loaded:
     """Runs the load of a throughput order and says what came of it.
 
@@ -39,12 +51,10 @@ def run(order: Order, server: Server, machine: Machine, host: Host, place: Place
     and every other way out: then `loaded` of the exception is what was measured until there, and the exports lie in
     results/aiperf/.
     """
-    load = order.load
-    if load is None:
-        raise Refusal(f"{order.id} is no throughput point", "it is an eval")
+    played, load = prepare(order, host, place), order.load
+    assert load is not None
     ran: list[Ran] = []
     try:
-        played = trace.path(load.trace, place.repository)
         name, begun = served.name(order, server, host), host.clock.now()
         with environment.scratch() as home:
             env = environment.of(order, machine, host.env, home)

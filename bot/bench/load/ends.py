@@ -14,6 +14,8 @@ _BOX = re.compile(r"^╭─*\s*(?P<title>[^─]*?[Ee]rror[^─]*?)\s*─*╮?\s*
 _BULLET = re.compile(r"\s*•\s")
 _FIELD = re.compile(r"\s*(?P<name>Service|Operation|Error|Reason|Cause):\s?(?P<text>.*)")
 _LOGGED = re.compile(r"^[\d:.]+ (?:ERROR|CRITICAL)\s+(?P<text>.*?)(?: \(\w+\.py:\d+\))?$")
+_CHOICES = re.compile(r"'[\w.-]+'(?:,? (?:or )?'[\w.-]+'){3,}")
+"""A list of all words that would have been right hides the one that was wrong."""
 _OTHERS = (
     ("inference request(s) failed", "look at logs/server.log: bumpbot triage logs"),
     ("No space left on device", "make room on the disk"),
@@ -57,7 +59,7 @@ def _said(text: str) -> str:
     if starts:
         inside = [line.strip().strip("│").rstrip() for line in lines[starts[-1] + 1:]]
         end = next((at for at, line in enumerate(lines[starts[-1] + 1:]) if line.strip().startswith("╰")), len(inside))
-        return one_line(_first(inside[:end]), _LONGEST)
+        return one_line(_CHOICES.sub("another word", " ".join(_first(inside[:end]).split())), _LONGEST)
     logged = [found["text"] for line in lines if (found := _LOGGED.match(line))]
     return one_line(logged[-1] if logged else next((line for line in reversed(lines) if line.strip()), ""), _LONGEST)
 

@@ -15,6 +15,7 @@ from bot.errors import Missing, Refusal
 from bot.ports import Running
 
 LOG = "aiperf.log"
+INSTALL = "install it: pip install -r requirements-bench.lock, and put its folder on the PATH"
 _HURRIED_S, _PATIENT_S, _LAST_S, _LOOK_S = 4.0, 60.0, 1.0, 0.1
 
 
@@ -53,10 +54,10 @@ class Polite:
         """Asks it, waits, and stops it where that did not help. The grace is this class's own."""
         if self.ended() is None:
             self.interrupt()
-            waited, most = 0.0, _PATIENT_S if self._patient() else _HURRIED_S
-            while self.ended() is None and waited < most:
-                self._host.clock.sleep(_LOOK_S)
-                waited += _LOOK_S
+            clock, most = self._host.clock, _PATIENT_S if self._patient() else _HURRIED_S
+            asked = clock.now()
+            while self.ended() is None and (clock.now() - asked).total_seconds() < most:
+                clock.sleep(_LOOK_S)
         return self._running.stop(_LAST_S)
 
 
@@ -80,7 +81,7 @@ def run(ask: command.Ask, number: int, host: Host, server: Server, place: Place,
     try:
         running = host.programs.start(command.words(ask), log=log, env=env)
     except Missing as error:
-        raise Missing(error.reason, "install it: pip install -r requirements-bench.lock, and put its folder on the PATH") from None
+        raise Missing(error.reason, INSTALL) from None
     return watched(host, Polite(running, host, patient), server, what=f"the load (repeat {number})", limit_s=limit_s,
                    progress=progress)
 

@@ -7,7 +7,7 @@ from math import fsum
 from bot import budget
 from bot.decide.report.parts import refused, regressions, run_line, scores, spent, state, void
 from bot.decide.report.unsettled import again, lacking, reasons
-from bot.model.bump import Bump, Ended
+from bot.model.bump import Bump, Ended, Evidence
 from bot.model.lines import Follow, LackLine, Unpaid
 from bot.model.outcome import ENDINGS, Cause, Outcome
 from bot.model.record import Finishing, LastWords, Status, Stop
@@ -71,6 +71,7 @@ def last_words(bump: Bump, ended: Ended, *, theirs: bool = False) -> LastWords:
         successor=ended.successor,
         lacking=_lacking(bump, ended),
         unpaid=_unpaid(bump, ended),
+        evidence=bump.memory.evidence or Evidence(why="unreachable"),
     )
 
 

@@ -88,14 +88,14 @@ class Engine:
             await asyncio.Event().wait()
         self._flying += 1
         self.metrics.waiting += 1
-        waiting = True
+        waiting, queued = True, self._slots.locked()
         try:
             async with self._slots:
                 self.metrics.waiting -= 1
                 self.metrics.running += 1
                 waiting = False
                 try:
-                    return await self._paced(request, wanted, number, came)
+                    return await self._paced(request, wanted, number, came, loop.time() if queued else came)
                 finally:
                     self.metrics.running -= 1
         finally:
@@ -111,9 +111,8 @@ class Engine:
         if self._options.engine == "vllm" and self._options.model and wanted.model != self._options.model:
             raise Unfit(f"The model `{wanted.model}` does not exist.")
 
-    async def _paced(self, request: web.Request, wanted: Wanted, number: int, came: float) -> web.StreamResponse:
+    async def _paced(self, request: web.Request, wanted: Wanted, number: int, came: float, begun: float) -> web.StreamResponse:
         loop, faults = asyncio.get_running_loop(), self._options.faults
-        begun = loop.time()
         answers = self._author.answers(wanted, number)
         shape = wire.Shape(wanted, answers, number=number, now=time.time(), model=wanted.model or self._options.model,
                            whole=not faults.hits("no-finish-reason", number), counted=not faults.hits("no-usage", number))

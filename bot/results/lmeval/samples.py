@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from bot.errors import BadInput
 from bot.model.result import Samples
-from bot.results.lmeval.scores import stats
+from bot.results.lmeval.scores import SHARES, stats
 from bot.results.parsed import UNKNOWN, Context, Parsed, Tally, any_of, has
 from bot.results.read import count, number, records, text
 from bot.results.shares import correct_of
@@ -26,6 +26,8 @@ FORMAT = "lm-eval-samples"
 STRICT = "strict-match"
 MOST_TOLD_APART = 200_000
 """A `doc_id` beyond this names no question of a suite, and a letter a question would no longer be small."""
+_FOLLOWED, _LISTED = "prompt_level_", "inst_level_"
+"""IFEval scores a prompt by true and false, and its instructions by a list of these, over which it makes a mean of its own."""
 _NO_ANSWER = "[invalid]"
 _FINAL = re.compile(r"####\s*\$?-?[0-9.,]*[0-9]")
 _TASK = re.compile(r"samples?_(?P<task>.+?)(?:_\d{4}-\d{2}-\d{2}.*?)?(?:_conc\d+)?\.jsonl$")
@@ -141,12 +143,19 @@ def _cut(record: Mapping[str, Any], response: str) -> bool:
 
 def _scores(record: Mapping[str, Any], name: str, line: int) -> dict[str, float]:
     named = record.get("metrics")
-    told = {metric: number(record[metric], name, metric, line=line, most=1.0)
-            for metric in (named if isinstance(named, list) and named else ["exact_match"])
-            if isinstance(metric, str) and record.get(metric) is not None}
+    named = [metric for metric in named if isinstance(metric, str)] if isinstance(named, list) and named else ["exact_match"]
+    # Others (bleu, f1) are no share; where there is nothing else, what they say must be one all the same.
+    shares = [metric for metric in named if metric in SHARES] or named
+    told = {metric: _share(record[metric], name, metric, line) for metric in shares
+            if record.get(metric) is not None and not metric.startswith(_LISTED)}
     if not told:
         raise BadInput("no score", "each line carries the metric it names", file=name, line=line, key="metrics")
     return told
+
+
+def _share(value: Any, name: str, metric: str, line: int) -> float:
+    followed = metric.startswith(_FOLLOWED) and isinstance(value, bool)
+    return float(value) if followed else number(value, name, metric, line=line, most=1.0)
 
 
 def _print(record: Mapping[str, Any]) -> str:

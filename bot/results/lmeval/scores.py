@@ -14,7 +14,8 @@ from bot.results.shares import correct_of
 
 FORMAT = "lm-eval-results"
 FILTERS = {"strict-match": "strict", "flexible-extract": "flexible"}
-SHARES = ("exact_match", "em", "acc", "acc_norm", "pass@1", "score", "resolved")
+SHARES = ("exact_match", "em", "acc", "acc_norm", "pass@1", "score", "resolved", "math_verify", "prompt_level_strict_acc",
+          "prompt_level_loose_acc", "inst_level_strict_acc", "inst_level_loose_acc")
 """Metrics that are a share of questions answered right, the chief one first. Others (bleu, perplexity) are no gate and are
 passed over, as standard errors are."""
 _SCORE = re.compile(rb'"(?:%s),[\w-]+"\s*:' % "|".join(SHARES).encode())

@@ -30,6 +30,12 @@ def settled(read: Sequence[Named], skipped: Sequence[Skipped]) -> tuple[list[Nam
     return files, others
 
 
+def excused(name: str, read: Sequence[Named]) -> bool:
+    """Whether a file may be broken: it lies below a report that says the run did not end, and counts for nothing anyway."""
+    over = _over(name, {places.folder(other): made for other, made in read if made.report})
+    return over is not None and over[1].report != "complete"
+
+
 def _over(name: str, reports: dict[str, Parsed]) -> tuple[str, Parsed] | None:
     """The nearest report above a file, with its folder."""
     place = places.folder(name)

@@ -17,14 +17,7 @@ from typing import Any
 import aiperf_sends as sends
 import aiperf_told as told
 import aiperf_writes as writes
-
-FLAGS = frozenset({"--streaming", "--use-server-token-count", "--no-fixed-schedule", "--ignore-trace-delays"})
-VALUES = frozenset({
-    "--model-names", "--tokenizer", "--tokenizer-revision", "--url", "--endpoint-type", "--concurrency", "--request-count",
-    "--warmup-request-count", "--num-dataset-entries", "--isl", "--osl", "--extra-inputs", "--public-dataset", "--input-file",
-    "--custom-dataset-type", "--random-seed", "--request-timeout-seconds", "--failed-request-threshold", "--export-level", "--ui",
-    "--output-artifact-dir"})
-FORMATS = ("burst_gpt_trace", "mooncake_trace", "multi_turn", "random_pool", "single_turn")
+from aiperf_words import FLAGS, FORMATS, VALUES
 
 
 class Refused(Exception):
@@ -109,7 +102,8 @@ def profile(asked: dict[str, Any], out: Path) -> int:
     except (OSError, ValueError, KeyError) as error:
         told.exit_errors("dataset_manager", "Configure Profiling", "CommandError", f"Dataset configuration failed: {error!r}")
         return 1
-    keep = writes.Keep(asked, out)
+    writes.inputs(asked, prompts, out)
+    keep = writes.Keep(out)
     phases = [("warmup", int(asked["--warmup-request-count"])), ("profiling", int(asked["--request-count"]))]
     done: list[sends.Phase] = []
     for name, count in ((name, count) for name, count in phases if count):
@@ -129,10 +123,8 @@ def profile(asked: dict[str, Any], out: Path) -> int:
         told.exit_errors("system_controller", "export_results", "Unknown",
                          f"All {many} inference request(s) failed. No successful responses were collected — check the server URL, "
                          "endpoint path, and response format. See prior log output for per-request error details.")
-        (out / "gpu_telemetry_export.jsonl").touch()
-        writes.inputs(asked, prompts, out)
         return 1
-    writes.all_of(asked, prompts, done, cancelled.is_set() or bool(profiled and profiled.given_up), out)
+    writes.all_of(asked, done, cancelled.is_set() or bool(profiled and profiled.given_up), out)
     print(f"Benchmark Duration: {profiled.seconds if profiled else 0:.2f} sec", flush=True)
     return 0
 

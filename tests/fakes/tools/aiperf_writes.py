@@ -33,10 +33,12 @@ def lines(case: str, name: str) -> list[dict[str, Any]]:
 class Keep:
     """Writes each request when it ends, as AIPerf does: what is killed leaves these."""
 
-    def __init__(self, asked: dict[str, Any], out: Path) -> None:
-        self._out, self._raw = out, out / "raw_records" / "raw_records_record_processor_00000001.jsonl"
+    def __init__(self, out: Path) -> None:
+        self._raw = out / "raw_records" / "raw_records_record_processor_00000001.jsonl"
         self._export = out / "profile_export.jsonl"
         self._export.touch()
+        self._gpus = out / "gpu_telemetry_export.jsonl"
+        self._gpus.touch()
 
     def record(self, one: Sent, index: int) -> None:
         meta = metadata(one, index)
@@ -46,7 +48,8 @@ class Keep:
             stream.write(packed(raw(one, meta)))
 
     def close(self) -> None:
-        """Nothing is buffered."""
+        """Nobody told of any GPU."""
+        self._gpus.unlink()
 
 
 def packed(value: dict[str, Any]) -> str:
@@ -103,9 +106,8 @@ def document(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value, indent=2), encoding="utf-8")
 
 
-def all_of(asked: dict[str, Any], prompts: Prompts, phases: list[Phase], cancelled: bool, out: Path) -> None:
+def all_of(asked: dict[str, Any], phases: list[Phase], cancelled: bool, out: Path) -> None:
     """Every file of a run that ended by itself or was asked to."""
-    inputs(asked, prompts, out)
     for name in NAMES:
         (out / name).write_bytes((RECORDED / "whole" / "out" / name).read_bytes())
     document(out / "profile_export_aiperf.json", summary(asked, phases, cancelled))
@@ -143,7 +145,7 @@ def summary(asked: dict[str, Any], phases: list[Phase], cancelled: bool, *, alon
         made.pop("warmup_metrics", None)
     else:
         told = numbers.summary(warm)
-        made["warmup_metrics"] = {name: {"unit": value["unit"], **told.get(name, {})}
+        made["warmup_metrics"] = {name: {"unit": value["unit"], **told[name]} if name in told else value
                                   for name, value in recorded("whole")["warmup_metrics"].items()}
     if cancelled:
         made["incomplete_reason"] = recorded("stopped")["incomplete_reason"]
@@ -164,7 +166,9 @@ def config(asked: dict[str, Any]) -> dict[str, Any]:
     """What was asked, as the recorded configuration has it."""
     made: dict[str, Any] = copy.deepcopy(recorded("whole")["input_config"])
     made["models"]["items"][0]["name"] = asked["--model-names"]
-    made["endpoint"] |= {"urls": [asked["--url"]], "streaming": bool(asked.get("--streaming"))}
+    made["endpoint"] |= {"urls": [asked["--url"]]}
+    if not asked.get("--streaming"):
+        made["endpoint"].pop("streaming", None)
     phases = []
     for phase, count in zip(made["phases"], ("--warmup-request-count", "--request-count"), strict=True):
         if int(asked[count]):

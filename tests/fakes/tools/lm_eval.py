@@ -204,7 +204,9 @@ def document(told: argparse.Namespace, tasks: list[Task], group: bool, lines: di
         for task in tasks}
     if group:
         every = [line for each in lines.values() for line in each]
-        results[told.tasks] = {"alias": told.tasks, "name": told.tasks, "sample_len": len(every) // len(FILTERS), **scores(every)}
+        asked = len(every) // len(FILTERS)
+        results[told.tasks] = {"alias": told.tasks, "name": told.tasks, "sample_len": asked, **scores(every),
+                               "sample_count": {f"exact_match,{name}": asked for name in FILTERS}}
     seeds = [int(seed) for seed in told.seed.split(",")]
     chat = told.model != "dummy"
     return {
@@ -213,7 +215,7 @@ def document(told: argparse.Namespace, tasks: list[Task], group: bool, lines: di
         "group_subtasks": {told.tasks: [task.name for task in tasks]} if group else {},
         "configs": {task.name: {"task": task.name, "output_type": task.output_type, "generation_kwargs": task.kwargs,
                                 "metadata": {"version": 1.0, **told.model_args, "config_source": str(task.file)}} for task in tasks},
-        "versions": {name: 1.0 for name in results}, "n-shot": {task.name: 0 for task in tasks},
+        "versions": {name: "1.0" if group and name == told.tasks else 1.0 for name in results}, "n-shot": {task.name: 0 for task in tasks},
         "higher_is_better": {name: {"exact_match": True} for name in results},
         "n-samples": {task.name: {"original": len(task.docs), "effective": results[task.name]["sample_len"]} for task in tasks},
         "config": {"model": told.model, "model_args": told.model_args, "batch_size": 1, "batch_sizes": [], "device": "cuda:0",

@@ -1,0 +1,71 @@
+"""Which variables go where: of this process's environment only what is named here, and a token never by its value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from bot.bench.launch.start import Start
+from bot.errors import Refusal
+
+TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN")
+NEVER = ("GITHUB_", "ACTIONS_", "RUNNER_")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+_WORLD = (*PROXIES, "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+# What a client of containers or of Slurm needs to find its daemon, logins and folders.
+CLIENT = ("HOME", "USER", "LOGNAME", "TMPDIR", "REGISTRY_AUTH_FILE", *_WORLD)
+CLIENT_BEGINS = ("DOCKER_", "CONTAINERS_", "CONTAINER_HOST", "CONTAINER_SSHKEY", "XDG_", "ENROOT_", "SLURM_", "MUNGE_", "DBUS_")
+# What a server that is a process of this machine finds its libraries and caches with.
+PROCESS = ("HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "VIRTUAL_ENV",
+           "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
+           *_WORLD)
+# Told to every server that is on: whether models may be fetched.
+OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+SOCKETS = ("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock", "/run/crio/crio.sock")
+INSIDE = "/hf"
+"""Where the Hugging Face cache lies in a container: a place that no image has, and that any user may be let into."""
+
+
+def to_client(start: Start) -> dict[str, str]:
+    """The environment of docker, podman, enroot and srun themselves."""
+    passed = {name: value for name, value in start.host.env.items() if name in CLIENT or name.startswith(CLIENT_BEGINS)}
+    return {"LC_ALL": "C", **passed}
+
+
+def token(env: Mapping[str, str]) -> dict[str, str]:
+    """The token for models, under the name that everything reads; empty where there is none."""
+    return next(({"HF_TOKEN": env[name]} for name in TOKENS if env.get(name)), {})
+
+
+def of_machine(start: Start) -> dict[str, str]:
+    """What the operator gives every server. Refusal for what a workflow's steps alone may have (SECURITY.md 4)."""
+    for name in start.machine.env:
+        if name.upper().startswith(NEVER):
+            raise Refusal(f"the machine file gives {name} to servers, which is the workflow's own", "take it out of `env` there")
+    return dict(start.machine.env)
+
+
+def models(start: Start) -> Path | None:
+    """The folder of the Hugging Face cache: the machine file's, else this process's own where it is there. Refusal where the
+    machine file names one that is not."""
+    named = start.machine.models
+    if named and not Path(named).is_dir():
+        raise Refusal(f"the models' folder {named} is not there", "correct `models` in the machine file")
+    folder = named or start.host.env.get("HF_HOME", "")
+    return Path(folder).absolute() if folder and Path(folder).is_dir() else None
+
+
+def mounts(start: Start) -> list[tuple[str, str, bool]]:
+    """Folder here, folder there, and whether it may be written: the models' cache may, all else is read only. Refusal for one
+    that is not there, and for a socket: a daemon's would hand over the machine."""
+    found = [(str(folder), INSIDE, True)] if (folder := models(start)) else []
+    for text in start.machine.mounts:
+        here, _, there = text.partition(":")
+        if not here.startswith("/") or not there.startswith("/") or {",", ":"} & set(there) or "," in here:
+            raise Refusal(f"the mount {text} is not HOST:CONTAINER", "write two absolute paths in the machine file's `mounts`")
+        if not Path(here).exists():
+            raise Refusal(f"the mount {here} is not there", "correct `mounts` in the machine file")
+        if Path(here).is_socket() or any(Path(socket).is_relative_to(Path(here).resolve()) for socket in SOCKETS):
+            raise Refusal(f"the mount {here} would give a container this machine's daemons", "mount a folder without sockets")
+        found.append((here, there, False))
+    return found
