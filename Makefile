@@ -27,6 +27,7 @@ DEMO := build/demo-real
 PAST := ^ +[\"']?as-it-happened[\"']?:
 VARIANT = $(if $(shell grep -lsE "$(PAST)" /dev/null $(firstword $(wildcard $(SCENARIO)/scenario.yaml bot/rehearse/scenarios/$(SCENARIO)/scenario.yaml))),--as-it-happened)
 
+# Extras stay in the lock of what measures: pip takes a hash for `typepy` as none for the `typepy[datetime]` that another asks for.
 SHARED := .venv-lock/shared.txt
 
 .PHONY: help install demo demo-real demo-real-short test lint lock clean
@@ -79,7 +80,7 @@ $(VENV)/.installed-test: requirements-dev.lock $(VENV)/.installed
 $(BENCH)/.installed: requirements-bench.lock pyproject.toml
 	@$(PYTHON) .ci/environment.py $(BENCH)
 	@echo "Installing AIPerf and lm-eval into $(BENCH) (a few minutes, once; about 2 GB) ..."
-	@.ci/bench $(abspath $(BENCH))/bin/python
+	@bash .ci/bench $(abspath $(BENCH))/bin/python
 	@$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -89,8 +90,8 @@ lock:
 	@$(COMPILE) --extra build --output-file requirements.lock pyproject.toml
 	@$(COMPILE) --extra build --extra test --output-file requirements-dev.lock pyproject.toml
 	@grep -E '^[A-Za-z0-9._-]+==' requirements.lock | sed 's/ .*//' | grep -v '^rich==' > $(SHARED)
-	@$(COMPILE) --allow-unsafe --extra build --extra bench --constraint $(SHARED) --output-file requirements-bench.lock pyproject.toml
-	@sed -i -E -e '/^    #   -c .*shared\.txt$$/d' -e '/^    # via -c .*shared\.txt$$/d' requirements-bench.lock
+	@$(COMPILE:--strip-extras=--no-strip-extras) --allow-unsafe --extra build --extra bench --constraint $(SHARED) --output-file requirements-bench.lock pyproject.toml
+	@sed -i -E -e '/^    #   -c .*shared\.txt$$/d' -e '/^$$/d' -e '/^    # via -c .*shared\.txt$$/d' requirements-bench.lock
 	@echo "requirements.lock, requirements-dev.lock and requirements-bench.lock hold what pyproject.toml asks for"
 
 clean:
