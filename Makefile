@@ -27,7 +27,6 @@ DEMO := build/demo-real
 PAST := ^ +[\"']?as-it-happened[\"']?:
 VARIANT = $(if $(shell grep -lsE "$(PAST)" /dev/null $(firstword $(wildcard $(SCENARIO)/scenario.yaml bot/rehearse/scenarios/$(SCENARIO)/scenario.yaml))),--as-it-happened)
 
-# Extras stay in the lock of what measures: pip takes a hash for `typepy` as none for the `typepy[datetime]` that another asks for.
 SHARED := .venv-lock/shared.txt
 
 .PHONY: help install demo demo-real demo-real-short test lint lock clean
@@ -90,7 +89,7 @@ lock:
 	@$(COMPILE) --extra build --output-file requirements.lock pyproject.toml
 	@$(COMPILE) --extra build --extra test --output-file requirements-dev.lock pyproject.toml
 	@grep -E '^[A-Za-z0-9._-]+==' requirements.lock | sed 's/ .*//' | grep -v '^rich==' > $(SHARED)
-	@$(COMPILE:--strip-extras=--no-strip-extras) --allow-unsafe --extra build --extra bench --constraint $(SHARED) --output-file requirements-bench.lock pyproject.toml
+	@$(COMPILE) --allow-unsafe --extra build --extra bench --constraint $(SHARED) --output-file requirements-bench.lock pyproject.toml
 	@sed -i -E -e '/^    #   -c .*shared\.txt$$/d' -e '/^$$/d' -e '/^    # via -c .*shared\.txt$$/d' requirements-bench.lock
 	@echo "requirements.lock, requirements-dev.lock and requirements-bench.lock hold what pyproject.toml asks for"
 

@@ -142,7 +142,7 @@ class TestASweep:
 
     def test_installs_what_measures_where_it_is_measured_and_nowhere_else(self, swept: Run) -> None:
         installed = [note for note in swept.ran.notes if note.endswith("requirements-bench.lock")]
-        assert len(installed) == 3 and all("--require-hashes --only-binary :all:" in note for note in installed)
+        assert len(installed) == 3 and all("--require-hashes --no-deps --only-binary :all:" in note for note in installed)
 
 
 class TestARunThatDoesNotHold:
