@@ -296,6 +296,13 @@ class TestAnArgument:
         (made.folder / "bench_toy_conc1_attempt1" / "bench.json").write_text("{}")
         assert "without unpacking" in runs.publish(made).line
 
+    def test_a_single_archive_lies_without_a_folder(self, runs: Runs) -> None:
+        """So it is downloaded when every job died before it could upload anything."""
+        made = runs.uploads("toy", honest=False)
+        (made.folder / "plan_attempt1" / "plan_attempt1.zip").rename(made.folder / "plan_attempt1.zip")
+        (made.folder / "plan_attempt1").rmdir()
+        assert runs.refused(made) == [f"toy {job}: no results were uploaded" for job in ("c1", "c16", "c16 eval gsm8k")]
+
     def test_the_table_has_a_column_for_each_thing_told(self, runs: Runs) -> None:
         done = runs.publish(runs.uploads("toy"), "--dry-run", "--format", "markdown")
         assert done.out.splitlines()[0].count("|") == len(HEADS) + 1
