@@ -51,7 +51,7 @@ def ledger_publish(
 
     \b
     Environment:
-      GITHUB_RUN_ID         the run's number; GITHUB_RUN_ATTEMPT its newest attempt
+      GITHUB_RUN_ID         the run; its newest attempt in GITHUB_RUN_ATTEMPT
       GITHUB_REPOSITORY     owner/name whose run it is
       GITHUB_TOKEN          writes the ledger where it lies in this repository
       BUMPBOT_LEDGER        where it lies elsewhere (a URL or a folder)

@@ -17,7 +17,7 @@ engine: {{name: sglang}}
 model: {{repo: acme/toy}}
 hardware: {{gpu: h200, gpus: 4, runner: [self-hosted, h200]}}
 workload: {{kind: chat, input: 32, output: 16, requests: {{1: 2, 4: 4}}}}
-evals: [{{task: bumpbot_arithmetic, threshold: 0.9, metric: exact_match, strict-match}}]
+evals: [{{task: bumpbot_arithmetic, threshold: 0.9, limit: 24, metric: exact_match, strict-match}}]
 """
 
 
