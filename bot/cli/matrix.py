@@ -35,7 +35,7 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
     if layout.generator == "none":
         raise Refusal(f"the points of {', '.join(keys) or 'its recipes'} are not known: the layout names no generator",
                       "set `generator` in the layout, or use a preset that has one")
-    found = _whole(tree, layout, keys) if changed is None else _changed(place, changed, tree, layout, keys)
+    found = whole(tree, layout, keys) if changed is None else _changed(place, changed, tree, layout, keys)
     keys = keys or list(dict.fromkeys(point.recipe for point in found))
     rules = layout.smoke or Smoke()
     if smoke:
@@ -43,16 +43,16 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
     if points:
         found = only(found, points)
     if eval_limit is not None:
-        found = tuple(_limited(point, eval_limit, rules.eval_shuffled) for point in found)
+        found = tuple(limited(point, eval_limit, rules.eval_shuffled) for point in found)
     if jobs:
-        as_json(msgspec.to_builtins(jobs_of(matrices.orders(tree, layout, found), _complete(tree, layout, found))))
+        as_json(msgspec.to_builtins(jobs_of(matrices.orders(tree, layout, found), complete(tree, layout, found))))
     elif format_ == "json":
         as_json(msgspec.to_builtins(matrices.orders(tree, layout, found)))
     elif found or changed is None:
         _draw(found, keys, format_)
 
 
-def _whole(tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:
+def whole(tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]:
     """The sweep of these recipes. BadInput for one without a point: a run of nothing is green."""
     found = matrices.together(tree, layout, keys)
     for key in keys:
@@ -62,7 +62,7 @@ def _whole(tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...
     return found
 
 
-def _complete(tree: Shelf, layout: Layout, found: Sequence[Point]) -> frozenset[str]:
+def complete(tree: Shelf, layout: Layout, found: Sequence[Point]) -> frozenset[str]:
     """The recipes of which every point and eval is among these, as the recipe has it."""
     keys = tuple(dict.fromkeys(point.recipe for point in found))
     lacking = {point.recipe for point in matrices.together(tree, layout, keys) if point not in found}
@@ -109,7 +109,7 @@ def _instead(name: str, known: Sequence[str]) -> str:
     return f"did you mean {near[0]}?" if near else f"known: {', '.join(known[:3])}{', ...' if len(known) > 3 else ''}"
 
 
-def _limited(point: Point, limit: int, shuffled: bool) -> Point:
+def limited(point: Point, limit: int, shuffled: bool) -> Point:
     if point.eval is None:
         return point
     return msgspec.structs.replace(point, eval=matrices.limited(point.eval, limit, shuffled=shuffled))

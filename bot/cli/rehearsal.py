@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -110,3 +112,12 @@ def _body_edits(entries: Sequence[Stored]) -> int:
     return sum(result.ok and isinstance(action, Say) and action.slot == "body"
                for stored in entries if stored.entry.of for result in stored.entry.results
                for action in (claims[stored.entry.of].actions[result.index],))
+
+
+def written(told: dict[str, Any], folder: Path) -> None:
+    """The result and every text that the bot wrote, as files: `result.json`, `reports/<n>-<kind>.md`."""
+    place = folder / "reports"
+    place.mkdir(exist_ok=True)
+    (folder / "result.json").write_text(f"{json.dumps(told, indent=1, ensure_ascii=False)}\n", encoding="utf-8")
+    for number, comment in enumerate(told["comments"], 1):
+        (place / f"{number:02d}-{comment['kind']}.md").write_text(comment["body"], encoding="utf-8")

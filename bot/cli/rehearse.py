@@ -25,7 +25,7 @@ from bot.adapters.published import ApiSource
 from bot.adapters.registry import OciRegistry
 from bot.adapters.surveyor import ChildSurveyor
 from bot.adapters.tree import CommitTree
-from bot.cli import around, rehearsal, stage
+from bot.cli import around, measured, rehearsal, stage
 from bot.cli.output import as_json, note
 from bot.cli.packaged import LAYOUT_FILE, limits
 from bot.cli.payload import event_of
@@ -52,7 +52,7 @@ SEED = 2956
 
 
 def run(name: str | None, directory: Path | None, *, past: bool, copying: bool, schema: bool, keep: Path | None,
-        format_: str) -> None:
+        format_: str, measure: str | None = None) -> None:
     """Rehearses a scenario, or copies it, or prints the schema; exit 0 when it ends as the scenario expects."""
     assets = PackagedAssets()
     if schema:
@@ -69,7 +69,7 @@ def run(name: str | None, directory: Path | None, *, past: bool, copying: bool, 
     story = scenarios.load(source, "as-it-happened" if past else None)
     prove(story, assets)
     began = time.monotonic()
-    result = play(story, _fresh(keep), narrate=True)
+    result = _played(story, _fresh(keep), measure)
     stage.show(result, format_, time.monotonic() - began)
     if keep is not None:
         note(f"kept: bumpbot --repo {keep / 'ledger.git'} ledger show; the guest's repository is {keep / 'guest.git'}")
@@ -77,8 +77,21 @@ def run(name: str | None, directory: Path | None, *, past: bool, copying: bool, 
         raise typer.Exit(1)
 
 
-def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = None, after: Any = None) -> dict[str, Any]:
-    """Plays a scenario to its end; the JSON of CONTRACTS section 2, and `as_expected`.
+def _played(story: Scenario, keep: Path | None, measure: str | None) -> dict[str, Any]:
+    """The scenario played for a person who watches; what is measured stays in the folder that is kept."""
+    with ExitStack() as stack:
+        work = keep or stack.enter_context(scratch())
+        runner = measured.runner(story, measure, work, note)
+        result = play(story, work, narrate=True, runner=runner)
+        if keep is not None:
+            rehearsal.written(result, keep)
+        return result
+
+
+def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = None, after: Any = None,
+         runner: measured.Bench | None = None) -> dict[str, Any]:
+    """Plays a scenario to its end; the JSON of CONTRACTS section 2, and `as_expected`. `runner` measures what the story leaves to
+    be measured, in the same folder.
 
     `observer` is given the world once it stands (the tests listen to each HTTP exchange there), `after` the world and
     the bot when all is over and both still stand.
@@ -87,12 +100,14 @@ def play(story: Scenario, keep: Path | None, *, narrate: bool, observer: Any = N
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
         work = keep or stack.enter_context(scratch())
-        world = stack.enter_context(World(story, work))
+        world = stack.enter_context(World(story, work, runner))
         if observer is not None:
             observer(world)
         progress = stack.enter_context(stage.Progress(story, world, shown=narrate))
         bot = RehearsedBot(world, story, work, say=progress.say, narrate=lambda line: progress.at(line.partition(": ")[2] or line))
         stack.callback(bot.close)
+        if runner is not None and story.story.baseline is not None:
+            runner.published(story, work / "ledger.git")
         troubles: list[str] = []
         for event, payload in world.deliveries():
             progress.at(event)

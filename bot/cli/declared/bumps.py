@@ -18,6 +18,9 @@ def rehearse(
     schema: Annotated[bool, typer.Option("--schema", help="print the JSON Schema of scenario.yaml")] = False,
     keep: Annotated[Path | None, typer.Option(
         "--keep", metavar="DIR", help="keep repository and ledger in this new or empty folder")] = None,
+    measure: Annotated[str | None, typer.Option(
+        "--measure", metavar="MACHINE.yaml", help="measure the runs that the scenario leaves to this machine, with `bench`; "
+        "`stand-in`: on the small server that the scenario describes in place of an engine")] = None,
     format: FormatOption = Format.table,
 ) -> None:
     """A whole bump on loopback, in seconds.
@@ -30,7 +33,7 @@ def rehearse(
     """
     from bot.cli import rehearse as command
 
-    command.run(name, directory, past=as_it_happened, copying=copy, schema=schema, keep=keep, format_=format.value)
+    command.run(name, directory, past=as_it_happened, copying=copy, schema=schema, keep=keep, format_=format.value, measure=measure)
 
 
 def scan(

@@ -32,7 +32,7 @@ class Shelf:
             )
         number = self.store.next("artifact")
         path = Path(self._folder.name) / f"{number}.zip"
-        _zip(upload.folder, path)
+        zip_folder(upload.folder, path)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         made = Artifact(id=number, run=run, attempt=attempt, name=upload.name, path=path, size=path.stat().st_size,
                         digest=digest, created=now)
@@ -43,8 +43,9 @@ class Shelf:
         self._folder.cleanup()
 
 
-def _zip(folder: Path, target: Path) -> None:
+def zip_folder(folder: Path, target: Path) -> None:
     """Files in order of their names, with one fixed date: the same folder gives the same bytes."""
+    target.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))

@@ -1,0 +1,188 @@
+"""Runs of a rehearsal that are measured on this machine: `bumpbot matrix --jobs` and `bumpbot bench`, as a workflow runs them.
+
+Each job is a process of its own, in a folder of its own, with what it needs of this process's environment and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+import bot
+from bot import strict
+from bot.adapters.assets import PackagedAssets
+from bot.adapters.process import LocalProcess
+from bot.adapters.programs import LocalPrograms
+from bot.adapters.tree import LocalCommit
+from bot.bench.order import read_machine
+from bot.cli.jobs import jobs_of
+from bot.cli.matrix import complete, limited, only, whole
+from bot.cli.packaged import layout_from
+from bot.cli.place import content
+from bot.errors import BadInput, Missing, Refusal
+from bot.layout import Smoke
+from bot.model.bench import Machine, Order, Report
+from bot.recipe import matrix
+from bot.recipe.shelf import Shelf
+from bot.rehearse import measuring
+from bot.rehearse.engine import model
+from bot.rehearse.github.archive import zip_folder
+from bot.rehearse.measuring import Ask, Done, Planned
+from bot.rehearse.scenario import Scenario
+
+STAND_IN = "stand-in"
+"""The word for the machine that a scenario's own machine.yaml describes: a small server in place of an engine."""
+TOOLS = {"throughput": "aiperf", "eval": "lm_eval"}
+ROOT = Path(bot.__file__).parents[1]
+TASKS = ROOT / "bot/rehearse/engine/tasks"
+# What a job gets of this process's environment beside PATH: where models and certificates are, and the way out.
+PASSED = ("HOME", "LANG", "LC_ALL", "TMPDIR", "HF_TOKEN", "HF_ENDPOINT", "HF_HUB_CACHE", "HTTPS_PROXY", "https_proxy", "NO_PROXY",
+          "no_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+LOOK_S, SHOWN = 0.2, (("ttft", "p50"), ("itl", "p50"), ("eval", None))
+_WORDS = {"ttft": "TTFT p50", "itl": "ITL p50", "eval": "score"}
+
+
+def runner(story: Scenario, machine: str | None, work: Path, say: Callable[[str], None]) -> Bench | None:
+    """What measures the runs of this story on the machine that is named; None where it measures nothing and none is.
+
+    Refusal where one is named for nothing or lacks its tools, or is needed and not named.
+    """
+    if not story.story.measures:
+        if machine is not None:
+            raise Refusal(f"scenario {story.declared.name} measures nothing: its results are told in files", "leave --measure out")
+        return None
+    if machine is None:
+        raise Refusal(f"scenario {story.declared.name} is measured on this machine",
+                      f"add --measure MACHINE.yaml, or --measure {STAND_IN} for the server that stands in for an engine")
+    for kind, tool in TOOLS.items():
+        if not LocalPrograms().found(tool):
+            raise Missing(f"{tool} is not on the PATH, and measures each {kind} point of scenario {story.declared.name}",
+                          "make an environment with it: make demo-real")
+    return Bench(work, _machine(story, machine), say)
+
+
+def _machine(story: Scenario, named: str) -> Machine:
+    """The machine file that is named, or the scenario's own, whose `python` is this one."""
+    own = story.folder / "machine.yaml"
+    if named != STAND_IN or Path(named).exists():
+        return read_machine(content(Path(named), f"name a machine file, or `{STAND_IN}`"), named)
+    if not own.is_file():
+        raise Refusal(f"scenario {story.declared.name} has no machine.yaml", "name a machine file: --measure MACHINE.yaml")
+    found = read_machine(own.read_bytes(), str(own))
+    words = tuple(sys.executable if word == "python" else word for word in found.server)
+    return replace(found, server=words, env={**found.env, "PYTHONPATH": str(ROOT)}, tasks=found.tasks or str(TASKS))
+
+
+class Bench:
+    """Satisfies the rehearsal's Runner: `bench` measures each point in a child of this process."""
+
+    def __init__(self, work: Path, machine: Machine, say: Callable[[str], None]) -> None:
+        self._work, self._machine, self._say = work.absolute(), machine, say
+        self._layout = layout_from(PackagedAssets(), None, file="")
+        self._counts: dict[int, int] = {}
+        self._begun: dict[int, int] = {}
+
+    @property
+    def repository(self) -> Path:
+        """The guest's, as the world plants it."""
+        return self._work / "guest.git"
+
+    def plan(self, ask: Ask) -> Sequence[Planned]:
+        tree = LocalCommit.of(LocalProcess(), self.repository, ask.commit)
+        if tree is None:
+            raise BadInput(f"{ask.commit[:60]!r} is no commit of this repository", "dispatch it for one that was pushed")
+        shelf = Shelf(tree)
+        found = whole(shelf, self._layout, ask.recipes)
+        found = only(found, ask.points) if ask.points else found
+        if ask.eval_limit is not None:
+            shuffled = (self._layout.smoke or Smoke()).eval_shuffled
+            found = tuple(limited(point, ask.eval_limit, shuffled) for point in found)
+        jobs = jobs_of(matrix.orders(shelf, self._layout, found), complete(shelf, self._layout, found))
+        folder = self._work / "runs" / str(ask.run)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "jobs.json").write_bytes(msgspec.json.encode(jobs))
+        self._counts[ask.run] = len(jobs)
+        return [Planned(name=job.name, results=job.results, logs=job.logs, labels=job.labels, gpus=job.point.gpus, order=job.point)
+                for job in jobs]
+
+    def measure(self, ask: Ask, attempt: int, job: Planned) -> Done:
+        self._begun[ask.run] = number = self._begun.get(ask.run, 0) + 1
+        self._say(f"run {ask.run}: {job.name} ({number} of {max(number, self._counts.get(ask.run, 1))})")
+        folder = self._work / "runs" / str(ask.run) / f"{job.results}_attempt{attempt}"
+        folder.mkdir(parents=True)
+        (folder / "point.json").write_bytes(msgspec.json.encode(job.order))
+        (folder / "machine.yaml").write_bytes(msgspec.json.encode(self._machine))
+        began = time.monotonic()
+        code = self._child(folder, ask, attempt, job.order)
+        seconds, log = time.monotonic() - began, (folder / "bench.log").read_text(encoding="utf-8", errors="replace")
+        self._say(f"run {ask.run}: {job.name}: {_told(folder, code)}, {seconds:.0f} s")
+        return Done(good=code == 0, seconds=seconds, log=log, results=folder / "results", logs=folder / "logs")
+
+    def published(self, story: Scenario, ledger: Path) -> None:
+        """Every point of the default branch's recipe, measured before the story begins and published into its ledger, as the
+        sweep of a repository that has bumpbot leaves it. Refusal where it does not hold: nothing could be compared with it."""
+        run, branch = story.story.baseline or 0, story.declared.repository.branch
+        said = LocalProcess().run(["git", f"--git-dir={self.repository}", "rev-parse", f"refs/heads/{branch}"])
+        commit = said[1].decode().strip()
+        ask = Ask(run=run, commit=commit, recipes=(story.declared.recipe,))
+        folder = self._work / "runs" / str(run)
+        jobs = self.plan(ask)
+        uploads = [one for job in jobs for one in measuring.uploads(job, 1, self.measure(ask, 1, job))]
+        for one in uploads:
+            zip_folder(one.folder, folder / "artifacts" / f"{one.name}.zip")
+        code, said = self._publish(folder, ask, ledger, story.declared.clock.start.date().isoformat())
+        if code:
+            raise Refusal(f"the baseline of run {run} cannot be published:\n{said}", f"look into {folder}")
+
+    def _publish(self, folder: Path, ask: Ask, ledger: Path, day: str) -> tuple[int, str]:
+        """`ledger publish`, as the workflow calls it."""
+        argv = [sys.executable, "-m", "bot", "--layout", "own", "ledger", "publish", "artifacts", "--plan", "jobs.json", "--commit",
+                ask.commit, "--date", day]
+        env = {"PYTHONPATH": str(ROOT), "BUMPBOT_LEDGER": str(ledger), "GITHUB_RUN_ID": str(ask.run), "GITHUB_RUN_ATTEMPT": "1",
+               "GITHUB_REPOSITORY": "rehearsal/rehearsal"}
+        return self._run(folder, argv, env, "publish.log"), (folder / "publish.log").read_text(encoding="utf-8", errors="replace")
+
+    def _child(self, folder: Path, ask: Ask, attempt: int, order: Order) -> int:
+        argv = [sys.executable, "-m", "bot", "bench", "point.json", "--machine", "machine.yaml"]
+        env = self._environment(order) | {"BUMPBOT_HEAD": ask.commit, "GITHUB_RUN_ID": str(ask.run),
+                                          "GITHUB_RUN_ATTEMPT": str(attempt)}
+        return self._run(folder, argv, env, "bench.log")
+
+    def _run(self, folder: Path, argv: Sequence[str], env: Mapping[str, str], log: str) -> int:
+        running = LocalPrograms().start(argv, log=folder / log, env=env, cwd=folder)
+        try:
+            while (code := running.ended()) is None:
+                time.sleep(LOOK_S)
+            return code
+        finally:
+            running.stop()
+
+    def _environment(self, order: Order) -> Mapping[str, str]:
+        """Where the stand-in's tokenizer is laid out, nothing is fetched for it."""
+        env = {name: os.environ[name] for name in PASSED if os.environ.get(name)} | {"PYTHONPATH": str(ROOT)}
+        if order.model != model.NAME:
+            return env | {name: os.environ[name] for name in ("HF_HOME", "HF_HUB_OFFLINE") if os.environ.get(name)}
+        home = self._work / "models"
+        model.lay_out(home)
+        return env | {"HF_HOME": str(home), "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+
+
+def _told(folder: Path, code: int) -> str:
+    """How it ended, with the figures that a person looks for first."""
+    try:
+        report = strict.load_json(Report, (folder / "results" / "bench.json").read_bytes(), file="bench.json")
+    except (OSError, BadInput):
+        return f"failed with exit code {code} and no report"
+    if code:
+        failed = [gate.name for gate in report.gates if gate.passed is False]
+        return report.reason or f"gates that do not hold: {', '.join(dict.fromkeys(failed)) or 'none'}"
+    found = {(row.metric, row.stat): row for row in report.rows}
+    figures = [f"{_WORDS[metric]} {row.value:.4g} {row.unit}".rstrip() for (metric, stat) in SHOWN
+               if (row := found.get((metric, stat)))]
+    return ", ".join(["good", *figures])
