@@ -79,7 +79,7 @@ $(VENV)/.installed-test: requirements-dev.lock $(VENV)/.installed
 $(BENCH)/.installed: requirements-bench.lock pyproject.toml
 	@$(PYTHON) .ci/environment.py $(BENCH)
 	@echo "Installing AIPerf and lm-eval into $(BENCH) (a few minutes, once; about 2 GB) ..."
-	@$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --require-hashes -r requirements-bench.lock
+	@bash .ci/bench $(abspath $(BENCH))/bin/python
 	@$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -90,7 +90,7 @@ lock:
 	@$(COMPILE) --extra build --extra test --output-file requirements-dev.lock pyproject.toml
 	@grep -E '^[A-Za-z0-9._-]+==' requirements.lock | sed 's/ .*//' | grep -v '^rich==' > $(SHARED)
 	@$(COMPILE) --allow-unsafe --extra build --extra bench --constraint $(SHARED) --output-file requirements-bench.lock pyproject.toml
-	@sed -i -E -e '/^    #   -c .*shared\.txt$$/d' -e '/^    # via -c .*shared\.txt$$/d' requirements-bench.lock
+	@sed -i -E -e '/^    #   -c .*shared\.txt$$/d' -e '/^$$/d' -e '/considered to be unsafe/d' -e '/^    # via -c .*shared\.txt$$/d' requirements-bench.lock
 	@echo "requirements.lock, requirements-dev.lock and requirements-bench.lock hold what pyproject.toml asks for"
 
 clean:

@@ -11,9 +11,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-FILES = ("requirements.lock", "requirements-dev.lock")
+FILES = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = {"requirements.lock": ("build",), "requirements-dev.lock": ("build", "test")}
+EXTRAS = {"requirements.lock": ("build",), "requirements-dev.lock": ("build", "test"),
+          "requirements-bench.lock": ("build", "bench")}
+# The load generator asks for an older one. Everything else that bumpbot needs is the same beside it.
+HELD_BACK = {"rich"}
 
 
 def pins(name: str) -> dict[str, str]:
@@ -41,3 +44,15 @@ class TestEachLock:
 def test_product_and_tests_run_on_the_same_versions() -> None:
     product = pins("requirements.lock")
     assert product and product.items() <= pins("requirements-dev.lock").items()
+
+
+def test_what_measures_runs_beside_the_same_versions() -> None:
+    product, bench = pins("requirements.lock"), pins("requirements-bench.lock")
+    assert {name for name, version in product.items() if bench[name] != version} == HELD_BACK
+
+
+def test_what_is_built_from_sources_is_named_and_built_by_the_locks_own_setuptools() -> None:
+    script = (ROOT / ".ci" / "bench").read_text(encoding="utf-8")
+    built, = re.findall(r"--no-binary (\S+)", script)
+    assert set(built.split(",")) < set(pins("requirements-bench.lock"))
+    assert "--no-build-isolation" in script and script.count("pip[@]") == 2 and "--require-hashes --no-deps --only-binary :all:" in script

@@ -1,7 +1,7 @@
 """What stands over a program that keeps running, so that it ends when whoever started it does, however that ends.
 
 Run as a program of its own (this file, by path: it starts in a hundredth of a second and imports nothing of ours). Its standard
-input is held open by the starter alone: one line of JSON says what to run, `stop SECONDS` ends it, `interrupt` is its Ctrl-C, and
+input is held open by the starter alone: a first message says what to run, `stop SECONDS` ends it, `interrupt` is its Ctrl-C, and
 the end of the input is the starter's own end, which a SIGKILL cannot hide. The kernel's death signal would reach one program
 only, when the *thread* that started it ends, and never the workers that a server put into sessions of their own; here every
 orphan of the program comes back to this process, which ends them all.
@@ -10,15 +10,13 @@ orphan of the program comes back to this process, which ends them all.
 from __future__ import annotations
 
 import ctypes
-import json
+import marshal
 import os
 import select
 import signal
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 ORPHANED_S, REST_S, LAST_S, LOOK_S = 5.0, 1.0, 5.0, 1.0
 """Seconds: the grace when the starter is gone; what a program left behind has to end by itself; the wait for the killed."""
@@ -36,7 +34,7 @@ def main() -> None:
         return
     if _LINUX:
         _prctl(_SUBREAPER, 1)
-    pid, fault = _started(json.loads(told))
+    pid, fault = _started(marshal.loads(told))
     os.write(status, f"missing {fault}\n".encode() if fault else f"pid {pid}\n".encode())
     if not fault:
         os.write(status, f"ended {_watched(pid, control)}\n".encode())
@@ -49,14 +47,15 @@ class _Control:
         self._held, self.open, self._parent = b"", True, os.getppid()
 
     def first(self) -> bytes | None:
-        """The first line; None when the starter ended before it said what to run."""
-        while b"\n" not in self._held:
+        """What to run, its length in four bytes before it; None when the starter ended before it said so."""
+        while len(self._held) < 4 or len(self._held) < 4 + int.from_bytes(self._held[:4], "big"):
             more = os.read(0, 65_536)
             if not more:
                 return None
             self._held += more
-        line, self._held = self._held.split(b"\n", 1)
-        return line
+        size = 4 + int.from_bytes(self._held[:4], "big")
+        first, self._held = self._held[4:size], self._held[size:]
+        return first
 
     def grace(self, pid: int) -> float | None:
         """Seconds until the program must have ended, if that was said since; 5 s once nobody is left to say it. `interrupt` is
@@ -75,7 +74,7 @@ class _Control:
         return min(asked) if asked else ORPHANED_S if gone else None
 
 
-def _started(order: dict[str, Any]) -> tuple[int, str]:
+def _started(order: dict) -> tuple[int, str]:
     """The program's id, in a session of its own; or why it cannot be run. This process has one thread, so that it may fork."""
     heard, said = os.pipe()
     guardian, pid = os.getpid(), os.fork()
@@ -182,11 +181,11 @@ def _below(root: int) -> list[int]:
 def _family() -> dict[int, tuple[int, int]]:
     """Parent and session of every process that is no zombie; empty where the system does not tell."""
     found = {}
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, IndexError, ValueError):
-            state, parent, _, session, *_ = file.read_text("utf-8", "replace").rpartition(")")[2].split()
-            if state not in "ZX":
-                found[int(file.parent.name)] = int(parent), int(session)
+    for name in filter(str.isdigit, os.listdir("/proc") if _LINUX else ()):
+        with suppress(OSError, IndexError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
+            state, parent, _, session, *_ = file.read().rpartition(b")")[2].split()
+            if state not in b"ZX":
+                found[int(name)] = int(parent), int(session)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import shutil
 import signal
@@ -44,7 +44,8 @@ class LocalPrograms(LocalProcess):
         finally:
             os.close(said)
         order = {"argv": list(argv), "env": {"PATH": self._path, **env}, "cwd": None if cwd is None else str(cwd)}
-        return Started(over, heard, json.dumps(order).encode(), argv[0])
+        told = marshal.dumps(order)
+        return Started(over, heard, len(told).to_bytes(4, "big") + told, argv[0])
 
 
 class Started:
@@ -57,7 +58,7 @@ class Started:
         self._tell(order)
         word, _, rest = self._status.readline().decode().strip().partition(" ")
         if word != "pid":
-            self._tell(b"stop 0")
+            self._tell(b"stop 0\n")
             self._close()
             over.wait()
             raise Missing(f"cannot run {name}: {rest or 'its guardian ended'}", "install it or correct the name")
@@ -74,14 +75,14 @@ class Started:
     def interrupt(self) -> None:
         """SIGINT to the program itself, if it still runs; nothing is waited for."""
         if self.ended() is None:
-            self._tell(b"interrupt")
+            self._tell(b"interrupt\n")
 
     def stop(self, grace_s: float = 10.0) -> int:
         """Asks the session to end, and kills the program and every descendant after `grace_s` seconds; its exit code."""
         code = self.ended()
         if code is not None:
             return code
-        self._tell(f"stop {max(0.0, grace_s)}".encode())
+        self._tell(f"stop {max(0.0, grace_s)}\n".encode())
         with suppress(subprocess.TimeoutExpired):
             self._over.wait(grace_s + _LATER_S)
         if self._over.poll() is None:  # stopped itself, or the system stands still: then at least its session ends
@@ -92,7 +93,7 @@ class Started:
     def _tell(self, line: bytes) -> None:
         with suppress(BrokenPipeError, ValueError, OSError):
             assert self._over.stdin is not None
-            self._over.stdin.write(line + b"\n")
+            self._over.stdin.write(line)
             self._over.stdin.flush()
 
     def _read(self) -> int:

@@ -24,10 +24,10 @@ _RESERVE, _HELD = ".reserve", 256 << 10
 _OURS = (REPORT, ROWS, SUMS, _RESERVE)
 
 
-def opened(out: Path) -> Place:
-    """`out/results` and `out/logs`, made now. Refusal where either is there already; OSError where they cannot be made, and then
-    neither is left behind."""
-    place = Place(out / "results", out / "logs")
+def opened(out: Path, repository: Path = Path()) -> Place:
+    """`out/results` and `out/logs`, made now; traces are files of `repository`. Refusal where either folder is there already;
+    OSError where they cannot be made, and then neither is left behind."""
+    place = Place(out / "results", out / "logs", repository)
     for folder in (place.results, place.logs):
         if os.path.lexists(folder):
             raise Refusal(f"{folder} exists: results of two runs are never mixed", "move it away, or give another folder as --out")

@@ -147,6 +147,7 @@ def _since(run: Run, began: datetime) -> float:
 STAGES = (
     Stage("hardware", steps.seen),
     Stage("size of the eval", steps.sized, only="eval"),
+    Stage("load generator", steps.found, only="throughput"),
     Stage("launch", steps.launched, "launch"),
     Stage("ready", steps.awaited, "ready"),
     Stage("image", steps.proven),

@@ -25,6 +25,11 @@ def sized(run: Run) -> None:
     run.spent("evals", run.suite.seconds)
 
 
+def found(run: Run) -> None:
+    """The load generator and the trace, looked for before a GPU is held."""
+    load.prepare(run.order, run.host, run.place)
+
+
 def launched(run: Run) -> None:
     """The server, from its image; how it is stopped and removed again is on the stack."""
     run.server = launch.begin(run.order, run.machine, run.host, run.place, run.stack)

@@ -21,7 +21,7 @@ from bot.bench.order import read_machine, read_order
 from bot.bench.stages import Known
 from bot.cli import proving
 from bot.cli.output import as_json, note, table
-from bot.cli.place import content
+from bot.cli.place import Place, content
 from bot.errors import BadArguments, BadInput, Stopped
 from bot.model.bench import LAUNCHERS, Launcher, Machine, Report
 from bot.results import Metrics, load_metrics
@@ -30,7 +30,8 @@ MACHINE = "BUMPBOT_MACHINE"
 HINT = "write it with `bumpbot matrix RECIPE --points ID --format json`"
 
 
-def bench(point: Path, *, out: Path, machine: Path | None, launcher: str | None, command: str | None, format_: str) -> None:
+def bench(here: Place, point: Path, *, out: Path, machine: Path | None, launcher: str | None, command: str | None,
+          format_: str) -> None:
     """Measures one point; exit 1 where it was refused, is partial or a gate does not hold, 3 where a limit passed."""
     order = read_order(content(point, HINT), str(point))
     on = machine_of(machine, launcher, command)
@@ -40,7 +41,7 @@ def bench(point: Path, *, out: Path, machine: Path | None, launcher: str | None,
         effective.load(assets.text("knowledge/effective.yaml"), file="knowledge/effective.yaml"), proving.of(assets))
     with Signals() as signals:
         try:
-            place = kept.opened(out)
+            place = kept.opened(out, here.repo)
             host = Host(programs=LocalPrograms(), web=LocalWeb(), clock=SystemClock(), env=dict(os.environ), say=note,
                         interrupts=signals)
             report = stages.measure(order, on, host, place, known)

@@ -51,10 +51,12 @@ def ledger_publish(
 
     \b
     Environment:
-      GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, GITHUB_REPOSITORY   which run this is
-      GITHUB_TOKEN                                           writes the ledger where it lies in this repository
-      BUMPBOT_LEDGER, BUMPBOT_LEDGER_TOKEN                   where it lies elsewhere, and the token that is meant for it
-      GITHUB_STEP_SUMMARY                                    gets table and curve, in English and Chinese
+      GITHUB_RUN_ID         the run; its newest attempt in GITHUB_RUN_ATTEMPT
+      GITHUB_REPOSITORY     owner/name whose run it is
+      GITHUB_TOKEN          writes the ledger where it lies in this repository
+      BUMPBOT_LEDGER        where it lies elsewhere (a URL or a folder)
+      BUMPBOT_LEDGER_TOKEN  the token that is meant for it there
+      GITHUB_STEP_SUMMARY   gets table and curve, in English and Chinese
 
     Example: bumpbot ledger publish artifacts --plan jobs.json --commit 8c1f...e2 --dry-run
 

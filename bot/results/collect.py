@@ -16,7 +16,7 @@ from bot.errors import BadInput
 from bot.results import places
 from bot.results.claims import HEAD, claim
 from bot.results.metrics import Metrics
-from bot.results.parsed import Context, Parsed, Spread
+from bot.results.parsed import Context, Parsed, Parser, Spread
 from bot.results.together import harness, plausible
 from bot.results.together.join import Collected, Skipped, join
 
@@ -51,23 +51,28 @@ def collect(
             told.tell(name, meta.concurrency)
             images |= {places.folder(name): meta.image} if meta.image else {}
         elif parser := claim(start, name):
-            try:
-                made = _canonical(parser.parse(whole, name, context), name, metrics)
-                plausible.check(made.rows, name)
-            except BadInput as error:
-                if error.file != name:  # of an archive around it: nothing more can be read
-                    raise
-                faults.append((name, error))
+            made = _made(parser, whole, name, context, metrics)
+            if isinstance(made, BadInput):
+                faults.append((name, made))
                 continue
             told.tell(name, made.concurrency, client=made.client)
             read.append((name, made))
         else:
             skipped.append(Skipped(name=name, why="not-a-result"))
-    settled, others = harness.settled(read, skipped)
-    for name, fault in faults:
-        if not harness.excused(name, read):
-            raise fault
+    settled, others = harness.settled(read, skipped, faults)
     return join([(name, _proven(made, images.get(places.folder(name)))) for name, made in settled], told, others, recipe)
+
+
+def _made(parser: Parser, stream: BinaryIO, name: str, context: Context, metrics: Metrics | None) -> Parsed | BadInput:
+    """What a file says, or why it does not hold: whether that matters is known once all files are."""
+    try:
+        made = _canonical(parser.parse(stream, name, context), name, metrics)
+        plausible.check(made.rows, name)
+    except BadInput as error:
+        if error.file != name:  # of an archive around it: nothing more can be read
+            raise
+        return error
+    return made
 
 
 def _canonical(made: Parsed, name: str, metrics: Metrics | None) -> Parsed:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from bot import strict
 from bot.errors import BadInput
+from bot.model.bench import Counts
 from bot.model.result import Accounting, Reported, Row
 from bot.results import rowfile
 from bot.results.parsed import Context, Parsed, elements, has
@@ -41,15 +42,6 @@ class _Said(Struct, frozen=True, kw_only=True):
     commit: str | None = None
 
 
-class _Counts(Struct, frozen=True, kw_only=True):
-    warmup: int = 0
-    profiled: int = 0
-    failed: int = 0
-    invalid: int = 0
-    cancelled: int = 0
-    kinds: dict[str, int] = {}
-
-
 class _Told(Struct, frozen=True, kw_only=True):
     """Of the report what counts as evidence; a newer one may say more."""
 
@@ -58,7 +50,7 @@ class _Told(Struct, frozen=True, kw_only=True):
     order: _Ordered
     launched: _Launched | None = None
     said: _Said | None = None
-    counts: _Counts = _Counts()
+    counts: Counts = Counts()
 
 
 class Ordered(Protocol):

@@ -18,7 +18,7 @@ from bot.errors import Missing, Refusal, Stopped, Unreachable
 from bot.model.bench import Counts, Gate, Setting
 from tests.fakes.benches import DIGEST, Bench, Took, eval_order, order
 
-STEPS = ("facts", "fits", "begin", "ready", "settings", "probes", "load")
+STEPS = ("facts", "fits", "tool", "begin", "ready", "settings", "probes", "load")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def raising(error: BaseException) -> Any:
 class TestAWholeRun:
     def test_asks_what_costs_least_first(self, bench: Bench) -> None:
         assert bench.measure().good
-        assert bench.went == ["facts", "fits", "begin", "ready", "settings", "probes", "load", "probes"]
+        assert bench.went == ["facts", "fits", "tool", "begin", "ready", "settings", "probes", "load", "probes"]
         assert bench.standing == []
 
     def test_says_that_it_runs_from_the_start_until_it_ends(self, bench: Bench) -> None:
@@ -99,7 +99,7 @@ class TestAWholeRun:
 
 class TestRefusedBeforeTheLoad:
     @pytest.mark.parametrize(("step", "error", "code"), [
-        ("fits", Refusal("4 GPUs of h200 are asked for, and 8 of b200 are here"), 1), ("begin", Missing("no such image"), 1),
+        ("fits", Refusal("4 GPUs of h200 are asked for, and 8 of b200 are here"), 1), ("begin", Missing("no such image"), 1), ("tool", Missing("there is no program aiperf"), 1),
         ("ready", Unreachable("not ready within 60 minutes"), 3), ("ready", ServerDied("the server ended"), 1)])
     def test_says_why_and_leaves_nothing_standing(self, bench: Bench, step: str, error: Any, code: int) -> None:
         bench.instead[step] = raising(error)

@@ -109,6 +109,10 @@ class TestTheLimitOfEvals:
         assert asked(repo, "toy", f"--eval-limit={limit}").code == 2
 
 
+def renamed(repo: Path, name: str) -> Path:
+    return recipe(repo, "name: toy", f"name: {name}")
+
+
 class TestJobs:
     def test_hold_the_names_the_runners_and_the_point(self, repo: Path) -> None:
         first, _, gate = asked(repo, "toy", "--jobs").json
@@ -144,6 +148,29 @@ class TestJobs:
         one = msgspec.convert(told(recipe(repo, f", {gate.replace('0.9', '0.8')}", ""), "toy")[0], Point)
         with pytest.raises(BadInput, match="two points would upload bench_toy_conc1"):
             jobs_of([one, one])
+
+    def test_are_refused_where_what_they_upload_would_have_too_long_a_name(self, repo: Path) -> None:
+        """The file system refuses it when the GPU-hours are spent."""
+        name, task = "r" * 120, "t" * 102
+        fits = asked(renamed(recipe(repo, "task: gsm8k", f"task: {task}"), name), name, "--jobs")
+        assert fits.code == 0 and max(len(f"{job['logs']}_attempt999.zip") for job in fits.json) == 255
+        done = asked(recipe(repo, f"task: {task}", f"task: {task}t"), name, "--jobs")
+        assert done.code == 1 and "its artifact's name would have 256 bytes, and a file's may have 255" in done.line
+
+    @pytest.mark.parametrize("name", ["logs_toy", "toy_conc4_x"])
+    def test_are_refused_where_a_name_would_be_read_back_as_something_else(self, repo: Path, name: str) -> None:
+        done = asked(renamed(repo, name), name, "--jobs")
+        assert done.code == 1 and f"name: a recipe called {name}" in done.line
+
+    def test_say_which_recipes_are_all_there(self, pair: Path) -> None:
+        def whole(*more: str) -> dict[str, bool]:
+            return {job["point"]["recipe"]: job["whole"] for job in asked(pair, "toy", "toy-mtp", "--jobs", *more).json}
+
+        assert whole() == {"toy": True, "toy-mtp": True}
+        assert not any((whole("--smoke") | whole("--eval-limit", "5")).values()), "a sample is no whole eval"
+        mine = [point["id"] for point in told(pair, "toy")]
+        assert whole(*(f"--points={name}" for name in mine)) == {"toy": True}
+        assert whole(*(f"--points={name}" for name in mine[:-1])) == {"toy": False}
 
     def test_are_at_most_as_many_as_github_starts(self, repo: Path) -> None:
         many = ", ".join(f"{conc}: 8" for conc in range(1, 258))

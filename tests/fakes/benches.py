@@ -134,6 +134,9 @@ class Bench:
     def _fits(self, asked: Order, facts: Hardware) -> None:
         return None
 
+    def _tool(self, *_: Any) -> None:
+        return None
+
     def _begin(self, asked: Order, machine: Machine, host: Host, place: Place, stack: ExitStack) -> FakeServer:
         self.standing.append(self.server)
         stack.callback(self._stop)
@@ -189,6 +192,6 @@ class Bench:
 
 
 _STEPS = {"facts": ("hardware", "facts"), "fits": ("hardware", "check"), "begin": ("launch", "begin"), "ready": ("ready", "wait"),
-          "settings": ("effective", "check"), "probes": ("probes", "run"), "load": ("load", "run"), "prepare": ("evals", "prepare"),
+          "settings": ("effective", "check"), "probes": ("probes", "run"), "load": ("load", "run"), "tool": ("load", "prepare"), "prepare": ("evals", "prepare"),
           "evals": ("evals", "run")}
 """A step's name here, and the function of the house behind which it stands."""

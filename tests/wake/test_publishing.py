@@ -14,7 +14,7 @@ from bot.adapters.assets import PackagedAssets
 from bot.baseline import match, question
 from bot.cli.rehearse import RehearsedBot
 from bot.errors import BadInput, Unreachable
-from bot.ledger import LedgerBaselines, result_path, sound
+from bot.ledger import LedgerBaselines, publish, result_path, sound
 from bot.model.baseline import Configuration, Offer, Question
 from bot.model.event import Scheduled
 from bot.model.ledger import Measured
@@ -22,6 +22,7 @@ from bot.model.result import Cell, Row
 from bot.recipe.read import read
 from bot.rehearse import scenario
 from bot.rehearse.world import World
+from bot.wake import publishing
 from bot.wake.loop import wake
 
 KEY = "larch72b-fp8-h200-sglang-tp4"
@@ -75,6 +76,23 @@ class Watched:
     def offer(self, question: Question) -> Offer:
         self.asked += 1
         return self.inner.offer(question) if self.asked == 1 else Offer(notes=("no-source",))
+
+
+class TestAWakeAndACollector:
+    """Both bring what a run measured: the collector of benchmark.yml when it ends, the wake with the bump's last record."""
+
+    def test_each_finds_what_the_other_brought_and_is_content(self, played: RehearsedBot) -> None:
+        ledger, tip = played.ledger, played.ledger.tip()
+        paths = sorted(path for path in tip.paths if path.startswith("results/"))
+        theirs = ledger.load(tip, paths[0], Measured)
+        assert theirs is not None and theirs.of is not None
+        mine = replace(theirs, of=None, rows=theirs.rows[:1])
+        assert [one.state for one in publish(ledger, [mine], wake="collector")] == ["there"]
+        assert ledger.load(ledger.tip(), paths[0], Measured) == theirs
+        bump = next(one.entry.facts for one in reversed(ledger.entries(tip, theirs.of)) if one.entry.facts is not None)
+        assert publishing.results(played.context(), ledger.tip(), bump) == {}
+        lacking = replace(tip, paths={path: oid for path, oid in tip.paths.items() if path != paths[0]})
+        assert list(publishing.results(played.context(), lacking, bump)) == [paths[0]], "a wake that came first would have brought it"
 
 
 class TestTheBaselineOfABump:

@@ -152,8 +152,9 @@ def repository(work: Path) -> Iterator[Repository]:
     with worlds.registry() as image:
         folder = worlds.scenario_folder(work / "scenario", image, start=datetime.now(UTC), story=STORY)
         _declare(folder / "scenario.yaml")
-        for name in ("action.yml", "requirements.lock", "zizmor.yml"):
-            shutil.copy(ROOT / name, folder / "repo")
+        (folder / "repo" / ".ci").mkdir()
+        for name in ("action.yml", "requirements.lock", "requirements-bench.lock", "zizmor.yml", ".ci/bench"):
+            shutil.copy(ROOT / name, folder / "repo" / name)
         shutil.copytree(WORKFLOWS, folder / "repo" / ".github" / "workflows")
         place = work / "world"
         place.mkdir()

@@ -43,7 +43,7 @@ class TestTheAction:
 
     def test_keeps_inputs_out_of_its_scripts(self) -> None:
         scripts = [step["run"] for step in read("action.yml")["runs"]["steps"] if "run" in step]
-        assert len(scripts) == 2 and not any("${{" in script for script in scripts)
+        assert len(scripts) == 3 and not any("${{" in script for script in scripts)
 
     def test_uses_what_the_stand_ins_stand_in_for(self) -> None:
         assert {name.split("@")[0] for name in pins(ROOT / "action.yml")} == {"actions/setup-python"}

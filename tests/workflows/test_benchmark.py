@@ -1,30 +1,48 @@
-"""smoke.yml and sweep.yml as they run, through benchmark.yml: the real `bumpbot matrix` of main over the files of a commit.
+"""smoke.yml and sweep.yml as they run, through benchmark.yml: main's own `bumpbot matrix` over the files of a commit, `bumpbot bench`
+with the small server as the runner's, `bumpbot ledger publish` into the ledger of the loopback repository.
 
-`bumpbot bench` is a stand-in (standins/python): it measures nothing and writes one row.
+Two runs measure (about three seconds a point), and their tests share them; what the collector refuses is told in
+tests/cli/test_publish.py, case by case.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import re
-from typing import Any
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
 
+import msgspec
 import pytest
 
 from bot.adapters.assets import PackagedAssets
 from bot.cli.layouts import named
+from bot.model.ledger import Measured
 from tests.cli import worlds
+from tests.workflows import runner
 from tests.workflows.act import Ran
-from tests.workflows.repository import Repository
+from tests.workflows.repository import Repository, read, repository
 
 pytestmark = pytest.mark.needs("act")
-MEASURED = {"plan": "success", "toy c1": "success", "toy c16": "success", "toy c16 eval gsm8k": "success", "collect": "success"}
+EVAL = f"toy c4 eval {runner.TASK}"
+MEASURED = {"plan": "success", "toy c1": "success", "toy c4": "success", EVAL: "success", "collect": "success"}
 REFUSED = {"plan": "failure"}
+HOSTILE = {
+    "action.yml": "name: x\nruns: {using: composite, steps: [{shell: bash, run: 'echo pwned >&2; exit 9'}]}\n",
+    ".github__bumpbot.yml": "version: 1\nrecipes: [{files: nowhere/*.yaml}]\nledger: evil/ledger\n",
+    "bot____init__.py": "raise SystemExit(9)\n",
+    ".gitattributes": "*.yaml filter=x export-ignore ident text eol=crlf working-tree-encoding=UTF-16\n",
+}
 
 
 def inputs(commit: str, **more: str) -> dict[str, str]:
     """What the bot sends; an input that would be empty is left out."""
-    return {"recipe": "toy", "commit": commit, "nonce": f"bumpbot-toy-smoke1-0-{commit[:12]}", "fail-fast": "true", **more}
+    return {"recipe": "toy", "commit": commit, "nonce": f"bumpbot-toy-smoke1-0-{commit[:12]}", "fail-fast": "false", **more}
 
 
 def branch(here: Repository, name: str, **files: str | None) -> str:
@@ -33,56 +51,150 @@ def branch(here: Repository, name: str, **files: str | None) -> str:
     return here.person("ada").push(name, told, "A bump")
 
 
-def rows(ran: Ran) -> dict[str, dict[str, Any]]:
-    """Point -> the row that its job uploaded."""
-    found = [json.loads(file.read_text()) for file in ran.artifacts.glob("*/rows.jsonl")]
-    return {f"{row['point']['recipe']} c{row['point']['concurrency']}": row for row in found}
+@dataclass
+class Run:
+    """A run that measured, and where."""
+
+    ran: Ran
+    here: Repository
+    head: str
+
+    def file(self, path: str) -> bytes | None:
+        """A file of the ledger's branch."""
+        git = self.here.world.hub.git
+        tip = git.resolve("bumpbot/ledger")
+        return git.git("show", f"{tip}:{path}")[1] if tip else None
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """A whole sweep of a commit that brings a candidate, and files of the bot's own that would be fatal."""
+    work = tmp_path_factory.mktemp("swept")
+    with repository(work) as here:
+        head = branch(here, "bumpbot/toy-1", **{"recipes__toy.yaml": runner.RECIPE.format(name=here.image).replace("v1.0.0", "v1.1.0")}, **HOSTILE)
+        ran = here.measure("sweep.yml", inputs(head), env=runner.machine(work / "runner", "--version", "1.1.0"))
+        yield Run(ran, here, head)
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """A sweep whose server answers half of an eval wrong; one job's results are changed after they were sealed, another's archive
+    has a link beside them, a third artifact is nobody's."""
+    work = tmp_path_factory.mktemp("broken")
+    tampers = work / "tampers.py"
+    tampers.write_text(TAMPERS)
+    with repository(work) as here:
+        head = branch(here, "bumpbot/toy-1", **{"recipes__toy.yaml": runner.RECIPE.format(name=here.image)})
+        env = {**runner.machine(work / "runner", "--version", "1.0.0", "--wrong-share", "0.5"), "STANDIN_TAMPERS": str(tampers)}
+        yield Run(here.measure("smoke.yml", inputs(head, **{"eval-limit": "20"}), env=env), here, head)
+
+
+TAMPERS = dedent("""
+    import pathlib, sys, zipfile
+    artifacts = pathlib.Path(sys.argv[1])
+    report = artifacts / "bench_toy_conc1_attempt1" / "bench.json"
+    report.write_bytes(report.read_bytes().replace(b'"value": ', b'"value": 1', 1))
+    linked = artifacts / "bench_toy_conc4_attempt1"
+    with zipfile.ZipFile(linked / "bench_toy_conc4_attempt1.zip", "w") as archive:
+        link = zipfile.ZipInfo("bench.json")
+        link.create_system, link.external_attr = 3, 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    (artifacts / "bench_other_conc1_attempt1").mkdir()
+    (artifacts / "bench_other_conc1_attempt1" / "bench.json").write_text("{}")
+""")
 
 
 class TestASweep:
-    def test_measures_every_point_and_eval_of_the_commits_recipe(self, here: Repository) -> None:
-        candidate = worlds.RECIPE.format(name=here.image).replace("v1.0.0", "v1.1.0")
-        head = branch(here, "bumpbot/toy-1", **{"recipes__toy.yaml": candidate})
-        ran = here.measure("sweep.yml", inputs(head))
-        assert (ran.code, ran.jobs) == (0, MEASURED), ran.log
-        assert {name: row["image"] for name, row in rows(ran).items()} == dict.fromkeys(("toy c1", "toy c16"), f"{here.image}:v1.1.0")
+    def test_measures_every_point_and_eval_of_the_commits_recipe(self, swept: Run) -> None:
+        assert (swept.ran.code, swept.ran.jobs) == (0, MEASURED), swept.ran.log
 
-    def test_uploads_under_the_names_that_the_layout_reads(self, here: Repository) -> None:
-        ran = here.measure("sweep.yml", inputs(here.tip))
-        assert list(ran.uploaded) == [
-            "bench_toy_conc16_attempt1", "bench_toy_conc1_attempt1", "eval_logs_toy_conc16_gsm8k_attempt1",
-            "eval_toy_conc16_gsm8k_attempt1", "logs_toy_conc16_attempt1", "logs_toy_conc1_attempt1", "plan_attempt1"]
-        names = [job for job in ran.jobs if re.search(named("own", PackagedAssets()).jobs, f"sweep / {job}")]
-        assert sorted(names) == ["toy c1", "toy c16", "toy c16 eval gsm8k"]
-        assert "| bench_toy_conc1 | 1 | 1 |" in ran.summary and "| eval_toy_conc16_gsm8k | 1 | 1 |" in ran.summary
+    def test_takes_from_the_commit_data_and_neither_code_nor_policy(self, swept: Run) -> None:
+        assert "pwned" not in swept.ran.log and "evil" not in swept.ran.log
 
-    def test_gives_the_model_token_to_the_jobs_that_measure_and_keeps_their_logs_from_commanding(self, here: Repository) -> None:
-        ran = here.measure("sweep.yml", inputs(here.tip))
-        logs = [file.read_text() for file in ran.artifacts.glob("*/server.log")]
-        assert len(logs) == 3 and all("with a model token" in log for log in logs)
-        assert len(ran.ignored) == 3 and not any("forged" in told for told in ran.commands)
+    def test_uploads_under_the_names_that_the_layout_reads(self, swept: Run) -> None:
+        assert list(swept.ran.uploaded) == [
+            "bench_toy_conc1_attempt1", "bench_toy_conc4_attempt1", f"eval_logs_toy_conc4_{runner.TASK}_attempt1",
+            f"eval_toy_conc4_{runner.TASK}_attempt1", "logs_toy_conc1_attempt1", "logs_toy_conc4_attempt1", "plan_attempt1"]
+        names = [job for job in swept.ran.jobs if re.search(named("own", PackagedAssets()).jobs, f"sweep / {job}")]
+        assert sorted(names) == ["toy c1", "toy c4", EVAL]
+
+    def test_is_published_into_the_ledger_of_its_repository(self, swept: Run) -> None:
+        data = swept.file("results/toy/1.json")
+        assert data, swept.ran.log
+        held = msgspec.json.decode(data, type=Measured)
+        assert (held.image, held.head, held.thresholds) == (f"{swept.here.image}:v1.1.0", swept.head, {runner.TASK: 0.9})
+        assert {row.point.concurrency for row in held.rows if row.metric == "output_tput"} == {1, 4}
+        assert {row.value for row in held.rows if row.task == runner.TASK} == {1.0}
+        assert {one.concurrency: one.profiled for one in held.accounting} == {1: 2, 4: 4}
+
+    def test_shows_table_and_curve_in_both_languages(self, swept: Run) -> None:
+        page = swept.ran.summary
+        assert page.count("xychart-beta") == 2 and '["1", "4"]' in page
+        assert "published into the ledger" in page and "已发布到账本" in page
+        assert f"`{runner.TASK} strict` | 4 | 1.0000 | 0.90 | passed" in page
+
+    def test_gives_the_model_token_to_the_jobs_that_measure_and_keeps_their_logs_from_commanding(self, swept: Run) -> None:
+        told = [note for note in swept.ran.notes if note.startswith("bench ")]
+        assert told == [f"bench with a model token for {swept.head}, aiperf TEMP/bench/bin"] * 3
+        assert len(swept.ran.ignored) == 3 and not any("forged" in said for said in swept.ran.commands)
+        kept = [file.read_bytes() for file in swept.ran.artifacts.rglob("*") if file.is_file()]
+        assert not any(b"the-model-token" in data for data in kept)
+
+    def test_installs_what_measures_where_it_is_measured_and_nowhere_else(self, swept: Run) -> None:
+        installed = [note for note in swept.ran.notes if note.endswith("requirements-bench.lock")]
+        assert len(installed) == 3 and all("--require-hashes --no-deps --only-binary :all:" in note for note in installed)
 
 
-class TestASmoke:
-    def test_measures_the_points_it_is_told_with_a_sample_of_each_eval(self, here: Repository) -> None:
-        known = {point["id"]: point for point in here.matrix()}
-        wanted = [name for name in known if name.endswith(("/c16", "/gsm8k"))]
-        ran = here.measure("smoke.yml", inputs(here.tip, points=" ".join(wanted), **{"eval-limit": "50"}))
-        assert (ran.code, set(ran.jobs)) == (0, set(MEASURED) - {"toy c1"}), ran.log
-        assert any('"limit":50' in line["msg"] for line in ran.lines if line.get("command") == "set-output")
+class TestARunThatDoesNotHold:
+    def test_fails_for_its_eval_and_for_what_was_tampered_with_and_for_nothing_else(self, broken: Run) -> None:
+        assert broken.ran.code == 1
+        assert broken.ran.jobs == {**MEASURED, EVAL: "failure", "collect": "failure"}, broken.ran.log
+
+    def test_tells_each_fault_in_a_line(self, broken: Run) -> None:
+        said = {line.split("refused: ", 1)[1].strip() for line in broken.ran.log.splitlines() if "refused: " in line}
+        assert len(said) == 4, said
+        for start in ("an artifact that no job of the plan uploads: bench_other_conc1_attempt1", "toy c1: results/bench.json has another SHA-256",
+                      "toy c4: bench_toy_conc4_attempt1: holds a link", f"{EVAL}: the gate eval does not hold: "):
+            assert any(line.startswith(start) for line in said), (start, said)
+
+    def test_publishes_nothing_and_shows_the_score_that_failed(self, broken: Run) -> None:
+        assert broken.file("results/toy/1.json") is None
+        assert "| failed |" in broken.ran.summary and "a gate does not hold" in broken.ran.summary and "有门槛未通过" in broken.ran.summary
+        assert "root:" not in broken.ran.log
+
+
+class TestAJobThatIsCancelled:
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+    def test_gives_bench_its_seconds(self, tmp_path: Path, how: signal.Signals) -> None:
+        """The runner tells the step's own shell, and that one tells nobody by itself."""
+        step = next(step for step in read("benchmark.yml")["jobs"]["run"]["steps"] if step.get("name") == "Measure")
+        program = tmp_path / "bumpbot" / "bin" / "bumpbot"
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!{sys.executable}\n" + dedent("""
+            import pathlib, signal, sys, time
+            def stop(*told):
+                time.sleep(0.2)
+                pathlib.Path("results").mkdir()
+                sys.exit(1)
+            signal.signal(signal.SIGTERM, stop)
+            print("measuring", flush=True)
+            time.sleep(30)
+            """))
+        program.chmod(0o755)
+        script = tmp_path / "step.sh"
+        script.write_text(step["run"])
+        with subprocess.Popen(["bash", "--noprofile", "--norc", "-eo", "pipefail", script], stdout=subprocess.PIPE, text=True,
+                              env={"PATH": os.environ["PATH"], "RUNNER_TEMP": str(tmp_path), "POINT": "{}"}) as shell:
+            assert shell.stdout
+            for line in shell.stdout:
+                if line == "measuring\n":
+                    break
+            shell.send_signal(how)
+            assert shell.wait(10) == 1
+        assert (tmp_path / "measured" / "results").is_dir()
 
 
 class TestTheCommit:
-    def test_gives_data_and_neither_code_nor_policy(self, here: Repository) -> None:
-        hostile = {
-            "action.yml": "name: x\nruns: {using: composite, steps: [{shell: bash, run: 'echo pwned >&2; exit 9'}]}\n",
-            ".github__bumpbot.yml": "version: 1\nrecipes: [{files: nowhere/*.yaml}]\n",
-            "bot____init__.py": "raise SystemExit(9)\n", ".gitattributes": "*.yaml filter=x export-ignore ident text eol=crlf working-tree-encoding=UTF-16\n",
-        }
-        ran = here.measure("smoke.yml", inputs(branch(here, "x", **hostile)))
-        assert (ran.code, ran.jobs) == (0, MEASURED), ran.log
-        assert "pwned" not in ran.log
-
     def test_whose_recipe_is_a_link_out_of_the_tree_has_no_such_recipe(self, here: Repository) -> None:
         ran = here.measure("smoke.yml", inputs(here.link("recipes/toy.yaml", "/etc/passwd", "linked")))
         assert ran.jobs == REFUSED
@@ -119,38 +231,3 @@ class TestTheStart:
         ran = here.measure("smoke.yml", inputs(here.tip, **more))
         assert ran.jobs == REFUSED
         assert said in ran.log and "Traceback" not in ran.log
-
-
-class TestAPointThatFails:
-    def test_keeps_its_log_and_fails_the_run(self, here: Repository) -> None:
-        point = next(point["id"] for point in here.matrix() if point["id"].endswith("/c16"))
-        ran = here.measure("sweep.yml", inputs(here.tip), env={"STANDIN_FAILS": point})
-        assert ran.code == 1 and ran.jobs["toy c16"] == "failure" == ran.jobs["collect"]
-        assert "logs_toy_conc16_attempt1" in ran.uploaded and "bench_toy_conc16_attempt1" not in ran.uploaded
-        assert any("no results: bench_toy_conc16" in told for told in ran.commands)
-        assert "| bench_toy_conc16 | 0 | 0 |" in ran.summary
-
-    def test_is_told_as_itself_where_it_was_the_only_one(self, here: Repository) -> None:
-        """A run's single artifact is unpacked without a folder of its name: its files would be taken for artifacts."""
-        point = next(point["id"] for point in here.matrix() if point["id"].endswith("/c16"))
-        ran = here.measure("smoke.yml", inputs(here.tip, points=point), env={"STANDIN_FAILS": point})
-        assert list(ran.uploaded) == ["logs_toy_conc16_attempt1", "plan_attempt1"]
-        assert [told for told in ran.commands if "artifact" in told or "results" in told] == ["❗  ::error::no results: bench_toy_conc16"]
-
-
-class TestTheCollector:
-    @pytest.mark.parametrize("name", ["bench_other_conc1_attempt1", "eval_toy_conc16_attempt1", "bench_toy_conc1", "bench_toy_conc1_attempt1x",
-                                      "x`$(touch broken)"])
-    def test_fails_for_an_artifact_that_nobody_planned(self, here: Repository, name: str) -> None:
-        planted = here.artifacts / name
-        planted.mkdir(parents=True)
-        ran = here.measure("smoke.yml", inputs(here.tip, points=here.matrix()[0]["id"]))
-        assert {job: result for job, result in ran.jobs.items() if result == "failure"} == {"collect": "failure"}
-        assert any("no job of the plan uploads" in told for told in ran.commands)
-        assert ran.summary.count("\n") == 3, "the table holds what was planned and nothing else"
-
-    def test_counts_the_newest_attempt(self, here: Repository) -> None:
-        earlier = here.artifacts / "bench_toy_conc1_attempt0"
-        earlier.mkdir(parents=True)
-        ran = here.measure("smoke.yml", inputs(here.tip, points=here.matrix()[0]["id"]))
-        assert ran.code == 0 and "| bench_toy_conc1 | 2 | 1 |" in ran.summary

@@ -117,7 +117,7 @@ class TestSmokeAndSweep:
 
     def test_hand_every_input_on_and_one_secret(self, name: str) -> None:
         job, = jobs(name).values()
-        assert job["uses"] == "./.github/workflows/benchmark.yml" and job["permissions"] == {"contents": "read"}
+        assert job["uses"] == "./.github/workflows/benchmark.yml" and job["permissions"] == {"contents": "write"}
         assert job["with"] == {key: f"${{{{ inputs.{key} }}}}" for key in self.INPUTS if key != "nonce"}
         assert list(job["secrets"]) == ["model-token"]
 
@@ -127,13 +127,25 @@ class TestBenchmark:
         assert list(read("benchmark.yml")["on"]) == ["workflow_call"]
         assert read("benchmark.yml")["on"]["workflow_call"]["secrets"]["model-token"]["required"] == "false"
 
-    def test_may_read_contents_and_nothing_more(self) -> None:
-        assert {name: job["permissions"] for name, job in jobs("benchmark.yml").items()} == dict.fromkeys(
-            ("plan", "run", "collect"), {"contents": "read"})
+    def test_may_read_contents_and_write_them_only_where_a_hosted_machine_publishes(self) -> None:
+        """A called workflow has no more than its caller gives, so that the callers give `write`; each job takes its own part."""
+        assert {name: job["permissions"] for name, job in jobs("benchmark.yml").items()} == {
+            "plan": {"contents": "read"}, "run": {"contents": "read"}, "collect": {"contents": "write"}}
 
     def test_shows_the_models_token_to_the_step_that_measures_and_to_no_other(self) -> None:
-        holders = [step.get("name") for where, step in steps() if where.startswith("benchmark") and "secrets." in str(step)]
-        assert holders == ["Measure"]
+        holders = [(where, step.get("name")) for where, step in steps() if "secrets.model-token" in str(step)]
+        assert holders == [("benchmark.yml run", "Measure")]
+
+    def test_holds_the_apps_key_only_beside_the_collector_and_only_for_a_ledger_elsewhere(self) -> None:
+        holder, = [(where, step) for where, step in steps() if where.startswith("benchmark") and "PRIVATE_KEY" in str(step)]
+        assert holder[0] == "benchmark.yml collect" and "vars.BUMPBOT_LEDGER_REPOSITORY != ''" in holder[1]["if"]
+        assert holder[1]["with"]["permission-contents"] == "write" and "permission-actions" not in holder[1]["with"]
+        assert [name for name, job in jobs("benchmark.yml").items() if "environment" in job] == ["collect"]
+        assert "vars.BUMPBOT_LEDGER_REPOSITORY != ''" in jobs("benchmark.yml")["collect"]["environment"]
+
+    def test_unpacks_nothing_that_was_uploaded_beside_the_token_that_writes(self) -> None:
+        download, = [step for step in jobs("benchmark.yml")["collect"]["steps"] if "download-artifact" in step.get("uses", "")]
+        assert download["with"]["skip-decompress"] == "true"
 
     def test_puts_only_the_points_on_the_recipes_runners(self) -> None:
         assert {name: job["runs-on"] for name, job in jobs("benchmark.yml").items()} == {
@@ -147,12 +159,13 @@ class TestBenchmark:
         assert [step["if"] for step in kept] == ["always()", "always()"]
         assert [step["with"]["name"] for step in kept] == [
             f"${{{{ matrix.{part} }}}}_attempt${{{{ github.run_attempt }}}}" for part in ("results", "logs")]
+        assert {step["with"]["include-hidden-files"] for step in kept} == {"true"}, "the load generator's are, and have their sums"
 
 
 class TestWhatPrintsOthersWords:
     def test_stands_between_stop_commands(self) -> None:
         scripts = [step["run"] for _, step in steps() if re.search(r"bin/bumpbot\"? ", step.get("run", ""))]
-        assert len(scripts) == 3
+        assert len(scripts) == 4
         for script in scripts:
             before, _, after = script.partition("::stop-commands::$end")
             assert "/dev/urandom" in before and "trap 'echo \"::$end::\"' EXIT" in after

@@ -32,8 +32,8 @@ def proven(order: Order, report: Report, collected: Collected, known: Known) -> 
     if digest and pinned and digest != pinned:
         return Proof(state="stale", wanted=pinned, ran=digest)
     claims = {row.image for row in collected.rows if row.image}
-    return prove(collected.reported, Candidate(old=old, new=new, text=order.image), schemes=known.schemes, engines=known.engines, claims=claims,
-                 trusted=known.trusted, name=known.name)
+    return prove(collected.reported, Candidate(old=old, new=new, text=order.image), schemes=known.schemes, engines=known.engines,
+                 claims=claims, trusted=known.trusted, name=known.name)
 
 
 def _image(text: str, digest: str) -> Resolved:

@@ -64,9 +64,10 @@ def _judged(job: Planned, report: Report, collected: Collected, attempt: int, kn
     order = job.point
     faults = [Fault(job=job.name, why=why, said=said) for why, said in _faults(job, report)]
     rows, wrong = placed(collected.rows, order)
-    faults += [Fault(job=job.name, why="rows", said=said) for said in wrong]
+    whole = report.state == "complete"  # of any other nothing counts, and nothing more need be said
+    faults += [Fault(job=job.name, why="rows", said=said) for said in wrong if whole]
     proof = proven(order, report, collected, known)
-    if not proof.holds:
+    if whole and not proof.holds:
         faults.append(Fault(job=job.name, why="image", said=f"the image is not proven to have run: {proof.why or proof.state}"))
     return Gathered(
         planned=job, attempt=attempt, digest=report.launched.digest if report.launched else None, rows=rows,

@@ -35,7 +35,7 @@ def facts(host: Host, root: Path) -> Told:
         return Told(absent={**absent, OLD: why or "its answer is no JSON of GPUs"})
     driver = words(_lower(json_of(text or "")).get("system", {}).get("driver version"))
     gpus = tuple(_old_device(index, card, root) for index, card in old.items())
-    return Told(gpus=gpus, driver=driver, absent={} if driver else {"amdgpu": f"{OLD} names no driver version"})
+    return Told(gpus=gpus, driver=driver, absent={**absent, **({} if driver else {"amdgpu": f"{OLD} names no driver version"})})
 
 
 def new_cards(text: str | None) -> list[Mapping[str, Any]] | None:
@@ -43,8 +43,8 @@ def new_cards(text: str | None) -> list[Mapping[str, Any]] | None:
     data = json_of(text) if text else None
     if isinstance(data, dict):
         data = data.get("gpu_data", [data] if "gpu" in data else None)
-    cards = [card for card in data if isinstance(card, dict)] if isinstance(data, list) else None
-    return cards if cards is None or all("gpu" in card for card in cards) else None
+    found = isinstance(data, list) and all(isinstance(card, dict) and "gpu" in card for card in data)
+    return data if found else None
 
 
 def old_cards(text: str | None) -> dict[int, dict[str, Any]] | None:

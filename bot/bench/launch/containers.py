@@ -22,7 +22,7 @@ from bot.ports import Running
 
 SHARED_MEMORY = "32g"
 """What workers talk over; a limit, and no memory is taken by it. In its place images ask for the machine's own IPC."""
-STOP_S, FOLLOW_S, SLOW_S, UP_S = 3.0, 0.5, 20.0, 120.0
+STOP_S, FOLLOW_S, LATE_S, SLOW_S, UP_S = 3.0, 0.5, 8.0, 20.0, 120.0
 # Entry points that only prepare and then run what they are given (NVIDIA's sets up a newer CUDA on an older driver); any other
 # is a command of its own and is replaced.
 WRAPPERS = ("nvidia_entrypoint.sh", "tini", "dumb-init", "docker-init", "catatonit")
@@ -64,7 +64,8 @@ class _Container:
     start: Start
     client: Client
     platform: str = ""
-    created: bool = False
+    certain: bool = True
+    """Whether nothing more can come of what was asked of the daemon: False while it creates."""
     follower: Running | None = None
     env: dict[str, str] = field(default_factory=dict)
 
@@ -83,10 +84,11 @@ class _Container:
                 # As root without this an image cannot write into a cache that is another user's.
                 "--cap-drop", "ALL", "--cap-add", "DAC_OVERRIDE", "--security-opt", "no-new-privileges", *self.client.also,
                 *self.client.gpus(chosen), *_mounted(mounts), *passed, *_entered(there, words)]
+        self.certain = False
         code, said = start.called(argv, {**self.env, **values}, what=f"{self.client.name} create", limit_s=UP_S)
+        self.certain = True
         if code:
             self._failed(said, code, "create")
-        self.created = True
         notes = (*notes, *chosen.notes, *filter(None, [command.unsaid(start.order)]))
         self._up()
         assert self.follower is not None
@@ -194,15 +196,14 @@ class _Container:
         """Stops and removes, whatever was done of it. Refusal where the daemon does not: the next start removes it then."""
         name = self.client.name
         if self.follower is not None and self.follower.ended() is None:
-            self._tried([name, "stop", "-t", f"{STOP_S:g}", self.start.name], STOP_S + SLOW_S)
+            self._tried([name, "stop", "-t", f"{STOP_S:g}", self.start.name], STOP_S + LATE_S)
             self.follower.stop(FOLLOW_S)
-        for again in (True, True, False):
-            removed = self._tried([name, "rm", "--force", self.start.name], SLOW_S)
-            # A daemon may still be creating what a client, stopped on the way, had asked for.
-            if removed and (self.created or not self._left()):
+        for attempt in range(3):
+            removed = self._tried([name, "rm", "--force", self.start.name], LATE_S)
+            # A daemon may still be creating what a client, stopped on the way, had asked for: it is looked for twice.
+            if removed and (self.certain or (attempt and not self._left())):
                 return
-            if again:
-                self.start.host.clock.sleep(0.3)
+            self.start.host.clock.sleep(0.3)
         if self._left():
             raise Refusal(f"the container {self.start.name} could not be removed",
                           f"{name} rm --force {self.start.name}; the next bench on this machine tries it again")
@@ -218,7 +219,7 @@ class _Container:
         with suppress(Unreachable):
             mine = f"{leftovers.LABEL}={leftovers.owner()}"
             code, out, _ = self.start.asked(
-                [*leftovers.listing(self.client.name, mine), "--filter", f"name=^{self.start.name}$"], self.env, SLOW_S)
+                [*leftovers.listing(self.client.name, mine), "--filter", f"name=^{self.start.name}$"], self.env, LATE_S)
             return bool(code or out)
         return True
 

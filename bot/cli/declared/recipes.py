@@ -56,6 +56,7 @@ def matrix(
 
 
 def bench(
+    context: Context,
     point: Annotated[Path, typer.Argument(metavar="POINT.json", help="one point or eval of `matrix --format json`")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="where results/ and logs/ are made")] = Path("."),
     machine: Annotated[Path | None, typer.Option(
@@ -85,7 +86,7 @@ def bench(
     """
     from bot.cli import bench as command
 
-    command.bench(point, out=out, machine=machine, launcher=launcher, command=server, format_=format.value)
+    command.bench(context.obj, point, out=out, machine=machine, launcher=launcher, command=server, format_=format.value)
 
 
 def image(

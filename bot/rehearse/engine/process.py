@@ -89,10 +89,11 @@ class Beside:
 def beside(*argv: str) -> Iterator[Beside]:
     """A server for the length of a `with`, at a free port of the loopback; options as on the command line. A fault that ends
     the program closes this one's port instead, and leaves the code in `ended`."""
-    made, up = Beside(), threading.Event()
-    thread = threading.Thread(target=lambda: asyncio.run(_aside(options.parse(argv), made, up)), daemon=True)
+    asked, made, up = options.parse(argv), Beside(), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(_aside(asked, made, up)), daemon=True)
     thread.start()
-    up.wait(10)
+    if not up.wait(10):
+        raise RuntimeError("the server did not come up; its thread says why")
     try:
         yield made
     finally:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from bot.errors import BadInput
 from bot.results import places
 from bot.results.parsed import Parsed
 from bot.results.together.join import Skipped
@@ -19,21 +20,21 @@ ROWS = "rows.jsonl"
 Named = tuple[str, Parsed]
 
 
-def settled(read: Sequence[Named], skipped: Sequence[Skipped]) -> tuple[list[Named], list[Skipped]]:
+def settled(read: Sequence[Named], skipped: Sequence[Skipped], faults: Sequence[tuple[str, BadInput]] = ()) -> tuple[
+        list[Named], list[Skipped]]:
     """The files as they count, and what else lay there. Of exports below a report remain what only they tell: an eval's answers
-    and what a server's own metrics say of it."""
+    and what a server's own metrics say of it. `faults` are files that do not hold: the first is raised of those that do not lie
+    below a report that says itself that its run did not end."""
     reports = {places.folder(name): made for name, made in read if made.report}
+    for name, fault in faults:
+        over = _over(name, reports)
+        if over is None or over[1].report == "complete":
+            raise fault
     if not reports:
         return list(read), list(skipped)
     files = [(name, _under(name, made, _over(name, reports))) for name, made in read]
     others = [skip for skip in skipped if _over(skip.name, reports) is None]
     return files, others
-
-
-def excused(name: str, read: Sequence[Named]) -> bool:
-    """Whether a file may be broken: it lies below a report that says the run did not end, and counts for nothing anyway."""
-    over = _over(name, {places.folder(other): made for other, made in read if made.report})
-    return over is not None and over[1].report != "complete"
 
 
 def _over(name: str, reports: dict[str, Parsed]) -> tuple[str, Parsed] | None:

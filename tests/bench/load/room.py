@@ -6,13 +6,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from bot.adapters.clock import SystemClock
 from bot.adapters.programs import LocalPrograms
 from bot.adapters.web import LocalWeb
 from bot.bench.host import Host, Place
@@ -20,6 +18,7 @@ from bot.bench.integrity import Tally, records, tally
 from bot.model.bench import Asked, Launched, Load, Machine, Order
 from bot.rehearse.engine import model
 from bot.rehearse.engine.process import beside
+from tests.bench.beside import Quick
 from tests.fakes import tools
 
 RECORDED = Path(__file__).parents[1] / "fixtures/aiperf"
@@ -51,19 +50,6 @@ class Served:
 
     def over(self) -> str | None:
         return self.died()
-
-
-class Quick:
-    """The system's clock, on which waiting is short."""
-
-    def __init__(self) -> None:
-        self._clock = SystemClock()
-
-    def now(self) -> datetime:
-        return self._clock.now()
-
-    def sleep(self, seconds: float) -> None:
-        self._clock.sleep(min(seconds, 0.01))
 
 
 @dataclass
