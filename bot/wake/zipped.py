@@ -41,6 +41,15 @@ class Zipped:
         self._sums: dict[str, tuple[str, int]] = {}
         self._folded: set[str] = set()
 
+    def __enter__(self) -> Zipped:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:  # what broke off is nobody's archive; open, zipfile would write into a file that is gone
+            self._zip.close()
+
     @property
     def files(self) -> int:
         return len(self._sums)
