@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from bot.decide.asked import assumed
 from bot.errors import BumpbotError, Conflict, Missing, Refusal
 from bot.model.action import (
     Action,
@@ -46,7 +47,9 @@ def act(context: Context, bump: Bump, actions: Sequence[Action], *, at: datetime
             results.append(Result(index=index, ok=False, withheld=True, detail=f"mode {context.mode()} does not allow it"))
             continue
         try:
-            result = _one(context, bump, index, action, at, receipt)
+            # A stop that is remembered in this very step is what the evidence is of.
+            facts = assumed(bump, actions[:index]) if isinstance(action, Keep) else bump
+            result = _one(context, facts, index, action, at, receipt)
         except (Conflict, Missing, Refusal) as error:
             result = Result(index=index, ok=False, refused=isinstance(error, Refusal), detail=str(error))
         except BumpbotError as error:

@@ -67,7 +67,16 @@ class _Made:
         self.files = 0
 
     def fill(self, into: BinaryIO) -> None:
-        bump, zipped = self._bump, Zipped(into, most=MOST, entries=ENTRIES)
+        zipped = Zipped(into, most=MOST, entries=ENTRIES)
+        try:
+            self._filled(zipped)
+        except BaseException:
+            zipped.abandon()
+            raise
+        self.files = zipped.files
+
+    def _filled(self, zipped: Zipped) -> None:
+        bump = self._bump
         zipped.add("chain.json", chains.canonical({"bump": bump.id, "n": self._receipt.n, "sha256": self._receipt.sha256}))
         zipped.add("facts.json", chains.canonical(bump))
         zipped.add("verdict.json", chains.canonical(_verdict(bump)))
@@ -76,7 +85,6 @@ class _Made:
                  for files, size in [zipped.under(name)]]
         zipped.add("README.md", self._readme(lines))
         zipped.close()
-        self.files = zipped.files
 
     def _baseline(self, zipped: Zipped) -> Iterator[tuple[str, str, int | None]]:
         """What the candidate was compared with, as it was frozen, and the files of its run that were archived then."""

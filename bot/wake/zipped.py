@@ -79,6 +79,10 @@ class Zipped:
         except STUMBLES as error:
             raise BadInput(f"not a whole archive: {error}", "fetch it again") from None
 
+    def abandon(self) -> None:
+        """Nothing more is written: what it was written into is thrown away."""
+        self._zip.fp = None
+
     def close(self) -> None:
         """Writes the sums of all that it holds, and the list of its files in the order of their names."""
         told = "".join(f"{digest}  {name}\n" for name, (digest, _) in sorted(self._sums.items()))
