@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from msgspec.structs import replace
-
+from bot.decide.asked import assumed
 from bot.errors import BumpbotError, Conflict, Missing, Refusal
 from bot.model.action import (
     Action,
@@ -29,7 +28,7 @@ from bot.model.action import (
 from bot.model.bump import Bump
 from bot.model.forge import Pull
 from bot.model.ledger import Receipt
-from bot.wake import archive, comments, pushes, recall, sealing
+from bot.wake import archive, comments, pushes, sealing
 from bot.wake.context import ALLOWED, Context
 from bot.wake.runs import DISPATCH, carries
 
@@ -48,9 +47,9 @@ def act(context: Context, bump: Bump, actions: Sequence[Action], *, at: datetime
             results.append(Result(index=index, ok=False, withheld=True, detail=f"mode {context.mode()} does not allow it"))
             continue
         try:
-            # A person's stop and the evidence stand in one claim: what it holds is what is remembered by then.
-            known = replace(bump, memory=recall.after(bump, actions, results)) if isinstance(action, Keep) else bump
-            result = _one(context, known, index, action, at, receipt)
+            # A stop that is remembered in this very step is what the evidence is of.
+            facts = assumed(bump, actions[:index]) if isinstance(action, Keep) else bump
+            result = _one(context, facts, index, action, at, receipt)
         except (Conflict, Missing, Refusal) as error:
             result = Result(index=index, ok=False, refused=isinstance(error, Refusal), detail=str(error))
         except BumpbotError as error:

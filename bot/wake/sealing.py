@@ -67,8 +67,12 @@ class _Made:
         self.files = 0
 
     def fill(self, into: BinaryIO) -> None:
-        with Zipped(into, most=MOST, entries=ENTRIES) as zipped:
+        zipped = Zipped(into, most=MOST, entries=ENTRIES)
+        try:
             self._filled(zipped)
+        except BaseException:
+            zipped.abandon()
+            raise
         self.files = zipped.files
 
     def _filled(self, zipped: Zipped) -> None:
@@ -80,6 +84,7 @@ class _Made:
         lines = [FolderLine(folder=name, what=what, run=run, files=files, size=size) for name, what, run in folders
                  for files, size in [zipped.under(name)]]
         zipped.add("README.md", self._readme(lines))
+        zipped.close()
 
     def _baseline(self, zipped: Zipped) -> Iterator[tuple[str, str, int | None]]:
         """What the candidate was compared with, as it was frozen, and the files of its run that were archived then."""

@@ -41,15 +41,6 @@ class Zipped:
         self._sums: dict[str, tuple[str, int]] = {}
         self._folded: set[str] = set()
 
-    def __enter__(self) -> Zipped:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.close()
-        else:  # what broke off is nobody's archive; open, zipfile would write into a file that is gone
-            self._zip.close()
-
     @property
     def files(self) -> int:
         return len(self._sums)
@@ -87,6 +78,10 @@ class Zipped:
                 return len(members) - len(taken)
         except STUMBLES as error:
             raise BadInput(f"not a whole archive: {error}", "fetch it again") from None
+
+    def abandon(self) -> None:
+        """Nothing more is written: what it was written into is thrown away."""
+        self._zip.fp = None
 
     def close(self) -> None:
         """Writes the sums of all that it holds, and the list of its files in the order of their names."""

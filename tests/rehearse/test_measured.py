@@ -215,6 +215,12 @@ class TestWhatAScenarioMaySay:
         with pytest.raises(Missing, match="aiperf is not on the PATH"):
             measured.runner(scenario.load(REALLY), measured.STAND_IN, tmp_path, print)
 
-    def test_the_short_one_shares_everything_but_its_story(self) -> None:
-        found = scenario.load(SHIPPED / "really-short")
-        assert found.machine == REALLY / "machine.yaml" and found.story.measures and found.repo == REALLY / "repo"
+
+class TestTheShortOne:
+    def test_shares_everything_but_its_story_and_ends_as_it_says(self, tmp_path: Path) -> None:
+        found, quick = scenario.load(SHIPPED / "really-short"), Quick(tmp_path)
+        assert found.machine == REALLY / "machine.yaml" and found.repo == REALLY / "repo"
+        told = play(found, tmp_path, narrate=False, runner=quick)
+        assert told["as_expected"] and not told["troubles"], told["outcome"]
+        assert [point for _, point, _ in quick.asked] == ["bumpbot_arithmetic", "c1"]
+        assert "`evidence.zip`" in told["comments"][-1]["body"]

@@ -165,6 +165,12 @@ class TestWhatCannotBeHad:
         house = House(tmp_path, result(), archive=SimpleNamespace(make=raising(error)))
         assert house.seal(over(SWEEP)) == Evidence(why=why) and "no evidence is kept" in house.said[0]
 
+    def test_a_forge_that_falls_silent_in_the_middle_leaves_no_half_of_one(self, tmp_path: Path, recwarn: Any) -> None:
+        house = House(tmp_path, result(), result("eval_r_conc4_n0", data=Unreachable("later"), number=2))
+        with pytest.raises(Unreachable):
+            house.seal(over(SWEEP))
+        assert list((tmp_path / "b").iterdir()) == [] and not recwarn.list
+
     def test_one_that_does_not_answer_is_asked_again_by_a_later_wake(self, tmp_path: Path) -> None:
         house = House(tmp_path, result(), archive=SimpleNamespace(make=raising(Unreachable("later"))))
         with pytest.raises(Unreachable):
