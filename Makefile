@@ -51,11 +51,11 @@ demo: $(VENV)/.installed
 # A second try begins anew: bench never writes where results lie already.
 demo-real: $(BENCH)/.installed
 	@rm -rf $(DEMO)
-	@PATH="$(abspath $(BENCH))/bin:$$PATH" $(BENCH)/bin/bumpbot rehearse really --keep $(DEMO)
+	@PATH="$(abspath $(BENCH))/bin:$$PATH" $(BENCH)/bin/bumpbot rehearse really --measure stand-in --keep $(DEMO)
 
 demo-real-short: $(BENCH)/.installed
 	@rm -rf $(DEMO)
-	@PATH="$(abspath $(BENCH))/bin:$$PATH" $(BENCH)/bin/bumpbot rehearse really-short --keep $(DEMO)
+	@PATH="$(abspath $(BENCH))/bin:$$PATH" $(BENCH)/bin/bumpbot rehearse really-short --measure stand-in --keep $(DEMO)
 
 test: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile $(PYTEST_ARGS)
