@@ -143,7 +143,7 @@ class Bench:
         """`ledger publish`, as the workflow calls it."""
         argv = [sys.executable, "-m", "bot", "--layout", "own", "ledger", "publish", "artifacts", "--plan", "jobs.json", "--commit",
                 self._commits[run], "--date", day]
-        env = {"PYTHONPATH": str(ROOT), "BUMPBOT_LEDGER": str(ledger), "GITHUB_RUN_ID": str(run), "GITHUB_RUN_ATTEMPT": "1",
+        env = {"PYTHONPATH": str(ROOT), "BUMPBOT_LEDGER": str(ledger.absolute()), "GITHUB_RUN_ID": str(run), "GITHUB_RUN_ATTEMPT": "1",
                "GITHUB_REPOSITORY": "rehearsal/rehearsal"}
         return self._run(folder, argv, env, "publish.log"), (folder / "publish.log").read_text(encoding="utf-8", errors="replace")
 
