@@ -19,7 +19,7 @@ from bot.errors import Refusal
 from bot.model.bench import Report
 from bot.model.result import Filed, Row
 
-REPORT, ROWS, SUMS = "bench.json", "rows.jsonl", "SHA256SUMS"
+REPORT, ROWS, SUMS, LOG = "bench.json", "rows.jsonl", "SHA256SUMS", "bench.log"
 _RESERVE, _HELD = ".reserve", 256 << 10
 _OURS = (REPORT, ROWS, SUMS, _RESERVE)
 
@@ -60,6 +60,11 @@ def report(place: Place, told: Report, *, sync: bool = True) -> None:
 def rows(place: Place, told: Iterable[Row]) -> None:
     """`rows.jsonl`, a row a line."""
     _replaced(place.results / ROWS, b"".join(msgspec.json.encode(row) + b"\n" for row in told))
+
+
+def log(place: Place, lines: Iterable[str]) -> None:
+    """`logs/bench.log` in place of the one before; on the way it need not outlive the machine."""
+    _replaced(place.logs / LOG, "".join(f"{line}\n" for line in lines).encode(), sync=False)
 
 
 def files(place: Place) -> tuple[Filed, ...]:

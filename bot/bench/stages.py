@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from bot import __version__
-from bot.bench import kept, rows, steps
+from bot.bench import diary, kept, rows, steps
+from bot.bench.diary import Diary
 from bot.bench.host import Host, Place
 from bot.bench.run import Known, Run
 from bot.errors import BumpbotError, Stopped
@@ -41,6 +42,7 @@ class End(NamedTuple):
     reason: str = ""
     hint: str = ""
     exit_code: int = 0
+    why: str = ""
 
 
 def measure(order: Order, machine: Machine, host: Host, place: Place, known: Known) -> Report:
@@ -50,28 +52,31 @@ def measure(order: Order, machine: Machine, host: Host, place: Place, known: Kno
     run = Run(order, machine, host, place, known, Report(
         bumpbot=__version__, state="running", order=order, began=_moment(began)))
     faults: list[Exception] = []
-    host.interrupts.at_once(lambda how: kept.report(place, _ended(run, _stopped(how))))
+    day = Diary(place, host.clock.now)
+    host.interrupts.at_once(lambda how: _told(run, day, _stopped(how)))
     try:
-        end = _through(run, faults)
+        end = _through(run, day, faults)
         host.interrupts.hold()
     except Stopped as stop:
         run.salvage(stop)
         end = _stopped(str(stop))
     try:
-        return _finished(run, end, began)
+        return _finished(run, day, end, began)
     finally:
         for fault in faults:
             raise fault
 
 
-def _through(run: Run, faults: list[Exception]) -> End:
+def _through(run: Run, day: Diary, faults: list[Exception]) -> End:
     """Every stage in its order, or why it went no further."""
-    measuring = False
+    measuring, at = False, ""
     try:
         kept.report(run.place, run.report)
         for stage in STAGES:
             if stage.only in ("", run.order.kind):
-                run.host.say(stage.name)
+                at = stage.name
+                run.host.say(at)
+                day.stage(at)
                 measuring = measuring or stage.measuring
                 began = run.host.clock.now()
                 try:
@@ -82,40 +87,46 @@ def _through(run: Run, faults: list[Exception]) -> End:
                 kept.report(run.place, run.report, sync=False)
     except BumpbotError as error:
         run.salvage(error)
-        return End("partial" if measuring else "refused", error.reason, error.hint, error.exit_code)
+        return End("partial" if measuring else "refused", error.reason, error.hint, error.exit_code,
+                   diary.why(error, at))
     except OSError as error:
         run.salvage(error)
         what = str(error.filename or "a file")
-        return End("partial" if measuring else "refused", f"{what}: {error.strerror}", "look at its rights and the space left", 1)
+        return End("partial" if measuring else "refused", f"{what}: {error.strerror}", "look at its rights and the space left", 1,
+                   diary.why(error, at))
     except Exception as error:
         run.salvage(error)
         faults.append(error)
-        return End("partial", f"internal error: {type(error).__name__}", "please report it", 1)
+        return End("partial", f"internal error: {type(error).__name__}", "please report it", 1,
+                   diary.words("internal-error", at))
     return End("complete")
 
 
-def _finished(run: Run, end: End, began: datetime) -> Report:
+def _finished(run: Run, day: Diary, end: End, began: datetime) -> Report:
     """Told first, in case nothing else can be done any more; then stopped, collected and summed up."""
     host, place = run.host, run.place
     with suppress(OSError):  # whatever the disk says, what was started is stopped
         kept.closed(place)
         if end.state != "complete":
-            kept.report(place, _ended(run, end))
+            _told(run, day, end)
     host.say("stop")
     stopping = host.clock.now()
     try:
         run.stack.close()
     except (BumpbotError, OSError) as error:
-        end = End("partial", f"not everything could be stopped: {error}", "look for it, and end it yourself", 1)
+        end = End("partial", f"not everything could be stopped: {error}", "look for it, and end it yourself", 1,
+                  diary.words("not-stopped"))
     run.spent("stop", _since(run, stopping))
     if host.interrupts.asked and end.state == "complete":
         end = _stopped(host.interrupts.asked)
     host.say("collect")
     told = rows.gathered(run.order, place, run.known.metrics, host.env, run.report.launched, run.report.gates)
     if end.state == "complete" and (told.broken or not rows.enough(run.order, told.rows)):
-        end = End("partial", told.broken[0] if told.broken else "nothing was measured", "look into logs/, and run it again", 1)
+        end = End("partial", told.broken[0] if told.broken else "nothing was measured", "look into logs/, and run it again", 1,
+                  diary.words("results-broken" if told.broken else "nothing-measured"))
     run.tell(rows=told.rows if end.state == "complete" else rows.partial(told.rows))
     kept.rows(place, run.report.rows)
+    day.end(_end(run, end))
     files = kept.files(place)
     whole = _since(run, began)
     seconds = {**run.report.seconds, "whole": round(whole, 3)}
@@ -127,13 +138,24 @@ def _finished(run: Run, end: End, began: datetime) -> Report:
     return report
 
 
+def _told(run: Run, day: Diary, end: End) -> None:
+    """An end before its time: should nothing else be written, this is."""
+    kept.report(run.place, _ended(run, end))
+    day.end(_end(run, end))
+
+
+def _end(run: Run, end: End) -> str:
+    return f"{end.state}: {end.why or diary.gates(run.report.gates) or 'good'}"
+
+
 def _ended(run: Run, end: End) -> Report:
     report = replace(run.report, state=end.state, reason=end.reason, hint=end.hint, ended=_moment(run.host.clock.now()))
     return replace(report, exit_code=end.exit_code if end.state != "complete" else int(not report.good))
 
 
 def _stopped(how: str) -> End:
-    return End("partial", f"stopped by {how}", "run it again: what was measured is kept, and counts for nothing", 1)
+    return End("partial", f"stopped by {how}", "run it again: what was measured is kept, and counts for nothing", 1,
+               diary.words("stopped", how))
 
 
 def _moment(now: datetime) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from bot.bench import effective, evals, hardware, launch, load, probes, ready
+from bot.bench import diary, effective, evals, hardware, launch, load, probes, ready
 from bot.bench.run import Run
 from bot.bench.watch import ServerDied
 from bot.errors import Refusal
@@ -48,7 +50,9 @@ def proven(run: Run) -> None:
         gate = run.known.proof(run.order, reported(run.order, run.report.launched, run.report.said))
         run.tell(gates=(gate,))
         if gate.passed is False:
-            raise Refusal(f"another image than the one that was ordered: {gate.said}", "look at what lies under its tag here")
+            raise diary.known(
+                Refusal(f"another image than the one that was ordered: {gate.said}", "look at what lies under its tag here"),
+                "other-version", run.report.said.version if run.report.said else "?")
 
 
 def compared(run: Run) -> None:
@@ -61,9 +65,15 @@ def compared(run: Run) -> None:
                 said="; ".join(map(_lowered, lowered)) or said)
     run.tell(settings=found, gates=(gate,))
     if lowered:
-        more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
-        raise Refusal(f"the server lowered {_lowered(lowered[0])}{more}", "ask for what it can give: a load would measure another "
+        raise refused(lowered)
+
+
+def refused(lowered: Sequence[Setting]) -> Refusal:
+    """Of a server that lowered limits: the first by its numbers."""
+    first, more = lowered[0], f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
+    refusal = Refusal(f"the server lowered {_lowered(first)}{more}", "ask for what it can give: a load would measure another "
                       "configuration")
+    return diary.lowered(refusal, first.name, first.asked, first.effective)
 
 
 def before(run: Run) -> None:
@@ -104,8 +114,9 @@ def _holds(gates: tuple[Gate, ...]) -> None:
     """A gate that fails before the load fails after it too, and by then has cost a load."""
     failed = list(dict.fromkeys(gate.name for gate in gates if gate.passed is False))
     if failed:
-        raise Refusal(f"before any load {'these gates do' if len(failed) > 1 else 'this gate does'} not hold: {', '.join(failed)}",
-                      "bench.json says what was answered")
+        these = "these gates do" if len(failed) > 1 else "this gate does"
+        raise diary.known(Refusal(f"before any load {these} not hold: {', '.join(failed)}", "bench.json says what was answered"),
+                          "gates", *failed)
 
 
 def _lowered(one: Setting) -> str:

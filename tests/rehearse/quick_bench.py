@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from bot.bench import kept
+from bot.bench.diary import Diary, why, words
 from bot.bench.host import Place
+from bot.bench.steps import refused
 from bot.cli.measured import Bench
-from bot.model.bench import Counts, Gate, Launched, Machine, Order, Report, Said
+from bot.model.bench import Counts, Gate, Launched, Machine, Order, Report, Said, Setting
 from bot.model.result import Cell, Row
 from bot.rehearse.measuring import Ask, Planned
 
 TTFT, ITL, TOKENS = 0.150, 0.008, 96
+LOWERED = refused([Setting(name="max-running-requests", asked=32, effective=4, state="lowered")])
 
 
 class Server:
@@ -45,6 +49,9 @@ class Quick(Bench):
         kept.closed(place)
         (place.logs / "server.log").write_text(f"(APIServer pid=1) INFO 11-30 23:16:26 [api_server.py:1272] vLLM API server version {version}\n")
         made = report(order, server, version, ask, attempt)
+        diary = Diary(place, lambda: datetime.fromisoformat(made.began))
+        diary.stage("settings")
+        diary.end(f"{made.state}: {why(LOWERED, 'settings') if server.lowers else words('other-version', version) if made.reason else 'good'}")
         kept.rows(place, made.rows)
         return written(place, made, folder / "bench.log")
 
@@ -63,11 +70,12 @@ def report(order: Order, server: Server, version: str, ask: Ask, attempt: int) -
                   ended="2026-11-30T10:00:20+00:00", launched=Launched(launcher="process", image=order.image, name="x"),
                   said=Said(version=version, where="/version"), seconds={"whole": 20.0})
     wanted = order.image.partition("@")[0].rpartition(":")[2].removeprefix("v")
-    why = f"another image than the one that was ordered: vLLM {version} runs, and {wanted} was ordered" if version != wanted else ""
-    why = why or ("the server lowered max-running-requests from 32 to 4" if server.lowers else "")
+    other = f"another image than the one that was ordered: vLLM {version} runs, and {wanted} was ordered" if version != wanted else ""
     gate = Gate(name="image", passed=version == wanted, phase="before")
-    if why:
-        return replace(told, state="refused", reason=why, exit_code=1, gates=(gate,))
+    if other:
+        return replace(told, state="refused", reason=other, exit_code=1, gates=(gate,))
+    if server.lowers:
+        return replace(told, state="refused", reason=str(LOWERED), exit_code=1, gates=(gate,))
     return replace(told, gates=(gate,), rows=tuple(rows(order, server, ask, attempt)), counts=counted(order))
 
 

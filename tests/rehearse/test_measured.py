@@ -96,7 +96,7 @@ class TestOtherImages:
 
     @pytest.mark.parametrize(("server", "outcome", "said"), [
         (Server(version="0.28.1"), "uncertain", "The old image ran, not the candidate"),
-        (Server(lowers=True), "failed", "no repair within scope is known")])
+        (Server(lowers=True), "incompatible", "The server lowered `max-running-requests` from 32 to 4")])
     def test_one_that_lies_or_lowers_a_limit_is_refused_before_any_load(self, tmp_path: Path, server: Server, outcome: str,
                                                                         said: str) -> None:
         told, quick = played(tmp_path, without_baseline, v0_29_0=server)

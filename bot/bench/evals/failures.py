@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from bot.bench.diary import Word, known
 from bot.bench.probes.reply import told
 from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
 
@@ -22,26 +23,28 @@ _UNREACHED = r"Couldn't reach|OfflineMode|LocalEntryNotFound|MaxRetryError|NameR
 _BROKEN_OFF = (r"ClientConnectorError|Cannot connect|Connection refused|ConnectionError|ServerDisconnected|ClientOSError"
                r"|ClientPayloadError")
 
-Known = tuple[str, type[BumpbotError], str, str]
+Known = tuple[str, type[BumpbotError], str, str, Word]
 _KNOWN: Sequence[Known] = (
     ("Tasks not found", BadInput, "lm_eval knows no task {task}",
-     "`lm_eval ls tasks` lists them; `tasks` in the machine file adds a folder"),
+     "`lm_eval ls tasks` lists them; `tasks` in the machine file adds a folder", "not-asked-right"),
     ("Gated|401 Client|403 Client", Refusal, "the data of {task} is not given to this machine",
-     "its owner must be asked; HF_TOKEN is passed on"),
+     "its owner must be asked; HF_TOKEN is passed on", "data-denied"),
     (_UNREACHED, Unreachable, "the data of {task} cannot be reached from this machine",
-     "fetch it into the machine's Hugging Face cache first"),
+     "fetch it into the machine's Hugging Face cache first", "data-unreached"),
     ("marked as unsafe", Refusal, "{task} runs code that the model writes, which is never done on a runner",
-     "gate on another task"),
-    (r"interval \[0,k-1\]", BadInput, "{task} has fewer questions than a moment ago", "its data changed in between; run again"),
+     "gate on another task", "not-asked-right"),
+    (r"interval \[0,k-1\]", BadInput, "{task} has fewer questions than a moment ago", "its data changed in between; run again",
+     "not-asked-right"),
     ("Loglikelihood is not supported", Refusal, "{task} is scored by log-likelihoods, which a chat server does not give",
-     "gate on a task that is answered in words"),
+     "gate on a task that is answered in words", "not-asked-right"),
     ("ModuleNotFoundError|No module named|ImportError", Missing, "lm_eval lacks a part of itself: {said}",
-     "pip install 'lm-eval[api]'"),
+     "pip install 'lm-eval[api]'", "tool-missing"),
     (r"(?:ClientResponseError: |HTTPError: )(?P<status>\d{3})", Refusal,
-     "the server answered with status {status} to a question of {task}, and again each time it was asked", _LOG),
-    ("TimeoutError|ReadTimeout|Timeout", Refusal, "the server did not answer a question of {task} in time", _LOG),
-    (_BROKEN_OFF, Refusal, "the server broke off while it was asked {task}", _LOG),
-    ("No space left", Refusal, "the disk is full", "make room"),
+     "the server answered with status {status} to a question of {task}, and again each time it was asked", _LOG, "requests-failed"),
+    ("TimeoutError|ReadTimeout|Timeout", Refusal, "the server did not answer a question of {task} in time", _LOG,
+     "requests-failed"),
+    (_BROKEN_OFF, Refusal, "the server broke off while it was asked {task}", _LOG, "requests-failed"),
+    ("No space left", Refusal, "the disk is full", "make room", "disk-full"),
 )
 
 
@@ -69,9 +72,10 @@ def retried(log: Path, before: int) -> int:
 def why(said: Sequence[str], code: int, task: str) -> BumpbotError:
     """The error to raise for what lm-eval printed before it ended with `code`."""
     last = _last(said)
-    for pattern, kind, words, hint in _KNOWN:
+    for pattern, kind, words, hint, word in _KNOWN:
         if found := re.search(pattern, last):
-            return kind(words.format(task=task, said=told(last, 120, quote=False), **found.groupdict()), hint)
+            error = kind(words.format(task=task, said=told(last, 120, quote=False), **found.groupdict()), hint)
+            return known(error, word, task)
     ended = f"by signal {-code}" if code < 0 else f"with code {code}" if code else "without a result"
     return Refusal(f"lm_eval ended {ended}: {told(last, 200, quote=False) or 'it said nothing'}", _OWN)
 

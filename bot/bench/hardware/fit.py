@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+from bot.bench.diary import known
 from bot.errors import Refusal
 from bot.model.bench import Hardware, Order
 from bot.strict.words import one_line
@@ -34,7 +35,9 @@ def mismatch(order: Order, hardware: Hardware) -> str | None:
 def check(order: Order, hardware: Hardware) -> None:
     """Refusal where `mismatch` tells one."""
     if (why := mismatch(order, hardware)) is not None:
-        raise Refusal(why, "run it where its recipe says (hardware.runner)")
+        fewer = not any(_fits(order.hardware, gpu.name) is False for gpu in hardware.gpus or ())
+        raise known(Refusal(why, "run it where its recipe says (hardware.runner)"), "few-gpus" if fewer else "other-gpus",
+                    order.hardware, len(hardware.gpus or ()), "of", order.gpus)
 
 
 def _fits(asked: str, name: str) -> bool | None:

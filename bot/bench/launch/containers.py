@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from bot.bench import command
+from bot.bench.diary import known
 from bot.bench.host import Server
 from bot.bench.launch import faults, given, gpus, image, leftovers
 from bot.bench.launch.clients import Client
@@ -102,7 +103,8 @@ class _Container:
             code, out, err = self.start.asked(
                 [self.client.name, "version", "--format", self.client.platform], self.env, limit_s=SLOW_S)
         except Unreachable:
-            raise Unreachable(f"the daemon of {self.client.name} does not answer", "look at its log; start it anew") from None
+            raise known(Unreachable(f"the daemon of {self.client.name} does not answer", "look at its log; start it anew"),
+                        "launcher-silent", self.client.name) from None
         if code or not out:
             self._failed(f"{out}\n{err}", code, "version")
         return out.splitlines()[0].strip()
@@ -147,8 +149,8 @@ class _Container:
         digest, notes = image.digest_of(wanted, there.repo_digests or (), said)
         built = f"{there.os}/{there.architecture}"
         if there.architecture and built != self.platform:
-            raise Refusal(f"{self.start.order.image} is built for {built}, and this machine is {self.platform}",
-                          "name an image of this platform, or run it on another machine")
+            raise known(Refusal(f"{self.start.order.image} is built for {built}, and this machine is {self.platform}",
+                                "name an image of this platform, or run it on another machine"), "image-platform", self.platform)
         return there, digest, notes
 
     def _look(self, name: str) -> _Image | None:
@@ -172,7 +174,8 @@ class _Container:
             if over is not None:
                 self._failed(tail(start.server_log), over, "start")
             if (clock.now() - begun).total_seconds() > UP_S:
-                raise Unreachable(f"{self.client.name} did not start the container within {UP_S:g} s", "look at the daemon's log")
+                raise known(Unreachable(f"{self.client.name} did not start the container within {UP_S:g} s",
+                                        "look at the daemon's log"), "launcher-silent", self.client.name)
             clock.sleep(0.1)
 
     def state(self) -> _State | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from bot.bench.diary import known
 from bot.bench.hardware import amd, nvidia
 from bot.bench.hardware.told import asked, whole
 from bot.bench.host import Host
@@ -43,8 +44,9 @@ def choose(order: Order, host: Host) -> Chosen:
         return Chosen(vendor=vendor, ids=tuple(map(str, range(order.gpus))),
                       notes=("the first GPUs were taken: nothing tells which are idle",))
     if len(idle) < order.gpus:
-        raise Refusal(f"the point needs {order.gpus} GPUs, and {len(idle)} are idle",
-                      "end what runs on the others, or name those to use in CUDA_VISIBLE_DEVICES (ROCR_VISIBLE_DEVICES)")
+        raise known(Refusal(f"the point needs {order.gpus} GPUs, and {len(idle)} are idle",
+                            "end what runs on the others, or name those to use in CUDA_VISIBLE_DEVICES (ROCR_VISIBLE_DEVICES)"),
+                    "few-gpus", order.hardware, len(idle), "of", order.gpus)
     return Chosen(vendor=vendor, ids=tuple(idle[: order.gpus]))
 
 
@@ -63,7 +65,8 @@ def _of_operator(order: Order, name: str, value: str) -> tuple[str, ...]:
             break
         found.append(word)
     if len(found) < order.gpus:
-        raise Refusal(f"the point needs {order.gpus} GPUs, and {name} names {len(found)}", f"name more in {name}, or unset it")
+        raise known(Refusal(f"the point needs {order.gpus} GPUs, and {name} names {len(found)}",
+                            f"name more in {name}, or unset it"), "few-gpus", order.hardware, len(found), "of", order.gpus)
     return tuple(found[: order.gpus])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bot.bench.diary import known
 from bot.errors import BadInput, Refusal
 from bot.images import reference
 from bot.model.image import Reference
@@ -41,8 +42,10 @@ def digest_of(image: Reference, there: Sequence[str], said: str) -> tuple[str | 
     every = [entry.rpartition("@")[2] for entry in there]
     if image.digest:
         if image.digest not in every:
-            raise Refusal(f"the image that came is not the one asked for: {', '.join(every[:3]) or 'it has no digest'}",
-                          f"asked for was {image.digest}; remove the image, and look at the registry")
+            came = ", ".join(every[:3]) or "it has no digest"
+            raise known(Refusal(f"the image that came is not the one asked for: {came}",
+                                f"asked for was {image.digest}; remove the image, and look at the registry"),
+                        "other-digest", every[0] if every else "none")
         return image.digest, ()
     told = _DIGEST.findall(said)
     if told and told[-1] in (digests or told):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 
+from bot.bench.diary import known
 from bot.errors import Refusal
 from bot.model.bench import Machine
 
@@ -20,6 +21,7 @@ def chosen(machine: Machine) -> int:
             if error.errno == errno.EACCES:
                 raise Refusal(f"port {machine.port} may not be used by this user", "name one from 1024 on in the machine file"
                               ) from None
-            raise Refusal(f"port {machine.port} is taken on this machine",
-                          "end what listens there, or name no port in the machine file: a free one is found") from None
+            raise known(Refusal(f"port {machine.port} is taken on this machine",
+                                "end what listens there, or name no port in the machine file: a free one is found"),
+                        "port-taken", machine.port) from None
         return int(one.getsockname()[1])

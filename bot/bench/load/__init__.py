@@ -93,7 +93,7 @@ def _repeat(ask: command.Ask, number: int, host: Host, server: Server, machine: 
                            summary=exports.summary(ask.folder)))
     exports.pack(ask.folder)
     if ran[-1].summary is None:
-        raise Refusal(*ends.reason(log, since, code))
+        raise ends.refused(log, since, code)
     return ran[-1].whole
 
 

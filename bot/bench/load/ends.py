@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from bot.bench.diary import Word, known
+from bot.errors import Refusal
 from bot.strict.words import one_line
 
 _TAIL = 262_144
@@ -16,24 +18,32 @@ _FIELD = re.compile(r"\s*(?P<name>Service|Operation|Error|Reason|Cause):\s?(?P<t
 _LOGGED = re.compile(r"^[\d:.]+ (?:ERROR|CRITICAL)\s+(?P<text>.*?)(?: \(\w+\.py:\d+\))?$")
 _CHOICES = re.compile(r"'[\w.-]+'(?:,? (?:or )?'[\w.-]+'){3,}")
 """A list of all words that would have been right hides the one that was wrong."""
-_OTHERS = (
-    ("inference request(s) failed", "look at logs/server.log: bumpbot triage logs"),
-    ("No space left on device", "make room on the disk"),
-    ("okenizer", "put the tokenizer into the machine's Hugging Face cache, or let the machine reach Hugging Face"),
-    ("only supported with", "correct load.trace of the recipe"),
-    ("validation error", "what the recipe asks for is nothing that this version of AIPerf knows"),
-    ("nknown option", "install the version of AIPerf that requirements-bench.lock names"),
-    ("died", "look at logs/aiperf.log: it may have had too little memory"),
-    ("ataset", "correct load.trace of the recipe, or let the machine reach Hugging Face"),
+_OTHERS: tuple[tuple[str, str, Word], ...] = (
+    ("inference request(s) failed", "look at logs/server.log: bumpbot triage logs", "requests-failed"),
+    ("No space left on device", "make room on the disk", "disk-full"),
+    ("okenizer", "put the tokenizer into the machine's Hugging Face cache, or let the machine reach Hugging Face",
+     "tokenizer-missing"),
+    ("only supported with", "correct load.trace of the recipe", "not-asked-right"),
+    ("validation error", "what the recipe asks for is nothing that this version of AIPerf knows", "not-asked-right"),
+    ("nknown option", "install the version of AIPerf that requirements-bench.lock names", "tool-missing"),
+    ("died", "look at logs/aiperf.log: it may have had too little memory", "nothing-measured"),
+    ("ataset", "correct load.trace of the recipe, or let the machine reach Hugging Face", "data-unreached"),
 )
+_OTHER: tuple[str, Word] = ("look at logs/aiperf.log", "nothing-measured")
 
 
-def reason(log: Path, since: int, code: int) -> tuple[str, str]:
+def refused(log: Path, since: int, code: int) -> Refusal:
     """What AIPerf said last, cut and on one line, and a hint. `since` is where its part of the log begins."""
     said = _said(_tail(log, since))
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    hint = next((hint for word, hint in _OTHERS if word in said), "look at logs/aiperf.log")
-    return f"AIPerf measured nothing and {how}" + (f": {said}" if said else ""), hint
+    hint, word = next(((hint, word) for words, hint, word in _OTHERS if words in said), _OTHER)
+    return known(Refusal(f"AIPerf measured nothing and {how}" + (f": {said}" if said else ""), hint), word, "load")
+
+
+def reason(log: Path, since: int, code: int) -> tuple[str, str]:
+    """Reason and hint of `refused`."""
+    error = refused(log, since, code)
+    return error.reason, error.hint
 
 
 def progress(log: Path, since: int) -> str:
