@@ -20,19 +20,21 @@ from bot.errors import BadInput, BumpbotError, Missing, Refusal, Unreachable
 from bot.model.bench import Gate
 
 Word = Literal[
-    "gates", "lowered-limit", "other-version", "other-digest", "other-model", "other-gpus", "few-gpus", "port-taken", "disk-full",
-    "server-ended", "time-limit", "launcher-denied", "launcher-silent", "launch-failed", "registry-limit", "registry-silent",
-    "image-platform", "image-denied", "image-unknown", "gpu-runtime", "mount-missing", "slurm-busy", "tokenizer-missing",
-    "requests-failed", "data-denied", "data-unreached", "tool-missing", "nothing-measured", "results-broken", "not-asked-right",
-    "file-failed", "not-stopped", "stopped", "internal-error"]
+    "gates", "lowered-limit", "other-version", "other-digest", "other-model", "other-gpus", "few-gpus", "port-taken",
+    "disk-full", "no-answer", "server-ended", "time-limit", "launcher-denied", "launcher-silent", "launch-failed",
+    "registry-limit", "registry-silent", "image-platform", "image-denied", "image-unknown", "gpu-runtime", "mount-missing",
+    "slurm-busy", "tokenizer-missing", "requests-failed", "data-denied", "data-unreached", "tool-missing", "nothing-measured",
+    "results-broken", "not-asked-right", "file-failed", "not-stopped", "stopped", "internal-error"]
 ARROW = "->"
 _VALUE = re.compile(r"[A-Za-z0-9_.:/+-]{1,120}|->")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _KINDS: tuple[tuple[type[BumpbotError], Word], ...] = (
     (ServerDied, "server-ended"), (Unreachable, "time-limit"), (Missing, "tool-missing"), (BadInput, "not-asked-right"))
 """What an error is that its raiser did not call by a word; the first that fits."""
-_STAGES: dict[str, Word] = {"launch": "launch-failed", "ready": "other-model", "load": "nothing-measured", "eval": "nothing-measured"}
+_STAGES: dict[str, Word] = {
+    "launch": "launch-failed", "ready": "other-model", "load": "nothing-measured", "eval": "nothing-measured"}
 """What a plain refusal of these stages is: of `ready` there is one."""
+_SYMPTOMS: tuple[Word, ...] = ("gates", "no-answer", "requests-failed", "nothing-measured")
 _E = TypeVar("_E", bound=BumpbotError)
 
 
@@ -64,20 +66,31 @@ def known(error: _E, word: Word, *values: object) -> _E:
     return error
 
 
-def why(error: BumpbotError | OSError, stage: str) -> str:
-    """The word of an error that ended a stage, and its values; without values of its own, the stage."""
+def why(error: BumpbotError | OSError, stage: str, *, over: bool = False) -> str:
+    """The word of an error that ended a stage, and its values; without values of its own, the stage. `over`: the server has ended,
+    which clients see as requests that fail."""
     of = error if isinstance(error, OSError) else error.__context__  # a refusal of what the disk said
     if isinstance(of, OSError) and (of is error or of.errno in _FULL):
         return words("disk-full" if of.errno in _FULL else "file-failed", stage)
     found: str | None = getattr(error, "known", None)
     kind = next((word for kind, word in _KINDS if isinstance(error, kind)), _STAGES.get(stage, "not-asked-right"))
-    return found or words(kind, stage)
+    told = found or words(kind, stage)
+    return words("server-ended", stage) if over and told.partition(" ")[0] in _SYMPTOMS else told
 
 
 def gates(found: Iterable[Gate]) -> str:
-    """The gates that do not hold; empty where all do."""
-    failed = dict.fromkeys(gate.name for gate in found if gate.passed is False)
-    return words("gates", *failed) if failed else ""
+    """The gates that do not hold, under the word of what is nearest to the cause: no answer, an error, an answer that does not
+    hold. Empty where all do."""
+    failed = [gate for gate in found if gate.passed is False]
+    faults = {gate.fault for gate in failed}
+    word: Word = "no-answer" if "hung" in faults else "requests-failed" if "error" in faults else "gates"
+    return words(word, *dict.fromkeys(gate.name for gate in failed)) if failed else ""
+
+
+def gated(refusal: Refusal, found: Iterable[Gate]) -> Refusal:
+    """The refusal of gates that do not hold."""
+    refusal.known = gates(found)  # type: ignore[attr-defined]
+    return refusal
 
 
 def lowered(refusal: Refusal, name: str, asked: object, effective: object) -> Refusal:

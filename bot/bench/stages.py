@@ -87,8 +87,9 @@ def _through(run: Run, day: Diary, faults: list[Exception]) -> End:
                 kept.report(run.place, run.report, sync=False)
     except BumpbotError as error:
         run.salvage(error)
+        over = run.server is not None and run.server.over() is not None
         return End("partial" if measuring else "refused", error.reason, error.hint, error.exit_code,
-                   diary.why(error, at))
+                   diary.why(error, at, over=over))
     except OSError as error:
         run.salvage(error)
         what = str(error.filename or "a file")

@@ -115,8 +115,8 @@ def _holds(gates: tuple[Gate, ...]) -> None:
     failed = list(dict.fromkeys(gate.name for gate in gates if gate.passed is False))
     if failed:
         these = "these gates do" if len(failed) > 1 else "this gate does"
-        raise diary.known(Refusal(f"before any load {these} not hold: {', '.join(failed)}", "bench.json says what was answered"),
-                          "gates", *failed)
+        raise diary.gated(
+            Refusal(f"before any load {these} not hold: {', '.join(failed)}", "bench.json says what was answered"), gates)
 
 
 def _lowered(one: Setting) -> str:

@@ -129,7 +129,8 @@ class Gate(Struct, frozen=True, kw_only=True):
     """One thing that had to hold: stream, lengths, tools, json, settings, windows, failed-requests, eval, alive.
 
     `passed` None: it could not be told, and `said` why. Untrusted words (a server's answer) stand in `said` cut short and
-    escaped; they are for the terminal and this record.
+    escaped; they are for the terminal and this record. `fault` tells an answer that does not hold (empty) from none at all: the
+    server failed (`error`), or was silent until the limit (`hung`).
     """
 
     name: str
@@ -137,6 +138,7 @@ class Gate(Struct, frozen=True, kw_only=True):
     said: str = ""
     phase: Literal["before", "load", "after"] = "load"
     stream: bool | None = None
+    fault: Literal["", "error", "hung"] = ""
 
 
 class Counts(Struct, frozen=True, kw_only=True):

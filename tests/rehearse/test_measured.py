@@ -96,7 +96,8 @@ class TestOtherImages:
 
     @pytest.mark.parametrize(("server", "outcome", "said"), [
         (Server(version="0.28.1"), "uncertain", "The old image ran, not the candidate"),
-        (Server(lowers=True), "incompatible", "The server lowered `max-running-requests` from 32 to 4")])
+        (Server(lowers=True), "incompatible", "does not give what the recipe asks for and lowered it at its start"),
+        (Server(lowers=True), "incompatible", "该镜像的引擎无法满足配方要求的设置，在启动时将其调低")])
     def test_one_that_lies_or_lowers_a_limit_is_refused_before_any_load(self, tmp_path: Path, server: Server, outcome: str,
                                                                         said: str) -> None:
         told, quick = played(tmp_path, without_baseline, v0_29_0=server)

@@ -30,6 +30,8 @@ MOST_TOKENS = 2048
 REST_S = 0.5
 """A program that breaks off in the middle of an answer may take this long to have ended."""
 _Phase = Literal["before", "after"]
+_How = Literal["", "silent", "error"]
+_Fault = Literal["", "error", "hung"]
 
 
 def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: float = LIMIT_S,
@@ -51,31 +53,31 @@ def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: flo
             gates.append(_gate(name, None, f"not asked: {hung}", phase, stream))
             continue
         began = host.clock.now()
-        passed, said, silent = _asked(name, ask.streaming(stream), wanted)
-        if silent:
+        passed, said, how = _asked(name, ask.streaming(stream), wanted)
+        if how == "silent":
             host.clock.sleep(REST_S)
         if (why := server.over()) is not None:
             raise ServerDied(f"the server ended while it was asked for {name}: {why}", "its log is kept: bumpbot triage logs")
-        hung = said if silent and (host.clock.now() - began).total_seconds() >= ask.limit_s else ""
+        hung = said if how == "silent" and (host.clock.now() - began).total_seconds() >= ask.limit_s else ""
         ask = ask.within(limit_s)
-        gates.append(_gate(name, passed, said, phase, stream))
+        gates.append(_gate(name, passed, said, phase, stream, "hung" if hung else "error" if how == "error" else ""))
     return tuple(gates)
 
 
-def _asked(name: str, ask: Asker, wanted: asked.Wanted) -> tuple[bool | None, str, bool]:
-    """Whether every probe of this gate holds; the first that does not; and whether to that no answer came at all."""
+def _asked(name: str, ask: Asker, wanted: asked.Wanted) -> tuple[bool | None, str, _How]:
+    """Whether every probe of this gate holds; the first that does not; and whether to that came no answer at all."""
     for probe in PROBES[name]:
         try:
             probe.holds(ask)
         except Unsure as why:
-            return None, f"{probe.name}: {why}", False
+            return None, f"{probe.name}: {why}", ""
         except Silent as why:
-            return False, f"no answer to {probe.name}: {why}", True
+            return False, f"no answer to {probe.name}: {why}", "silent"
         except Wrong as why:
             # A refusal of the request itself is a fault only where somebody said that the server can.
-            return (None if why.unsupported and wanted == "may" else False), f"{probe.name}: {why}", False
-    return True, "", False
+            return (None if why.unsupported and wanted == "may" else False), f"{probe.name}: {why}", "error" if why.failed else ""
+    return True, "", ""
 
 
-def _gate(name: str, passed: bool | None, said: str, phase: _Phase, stream: bool) -> Gate:
-    return Gate(name=name, passed=passed, said=told(said, 300, quote=False), phase=phase, stream=stream)
+def _gate(name: str, passed: bool | None, said: str, phase: _Phase, stream: bool, fault: _Fault = "") -> Gate:
+    return Gate(name=name, passed=passed, said=told(said, 300, quote=False), phase=phase, stream=stream, fault=fault)

@@ -15,10 +15,11 @@ MOST_CHUNKS = 200_000
 
 
 class Wrong(Exception):
-    """An answer that does not hold, in one line. `unsupported`: the server refused what was asked for, and not the answer."""
+    """An answer that does not hold, in one line. `unsupported`: the server refused what was asked for, and not the answer;
+    `failed`: it failed at it."""
 
-    def __init__(self, said: str, *, unsupported: bool = False) -> None:
-        self.unsupported = unsupported
+    def __init__(self, said: str, *, unsupported: bool = False, failed: bool = False) -> None:
+        self.unsupported, self.failed = unsupported, failed
         super().__init__(said)
 
 
@@ -105,7 +106,8 @@ def streamed(lines: Iterable[bytes], most: int) -> Reply:
 def error(status: int, body: bytes) -> Wrong:
     """What a status that is no answer says. 400, 404, 422 and 501 are about the request; the rest is a server that failed."""
     said = _message(body)
-    return Wrong(f"status {status}{f': {told(said)}' if said else ''}", unsupported=status in (400, 404, 422, 501))
+    refused = status in (400, 404, 422, 501)
+    return Wrong(f"status {status}{f': {told(said)}' if said else ''}", unsupported=refused, failed=not refused)
 
 
 def _message(body: bytes) -> str:
