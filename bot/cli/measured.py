@@ -143,8 +143,8 @@ class Bench:
         """`ledger publish`, as the workflow calls it."""
         argv = [sys.executable, "-m", "bot", "--layout", "own", "ledger", "publish", "artifacts", "--plan", "jobs.json", "--commit",
                 self._commits[run], "--date", day]
-        env = {"PYTHONPATH": str(ROOT), "BUMPBOT_LEDGER": str(ledger.absolute()), "GITHUB_RUN_ID": str(run), "GITHUB_RUN_ATTEMPT": "1",
-               "GITHUB_REPOSITORY": "rehearsal/rehearsal"}
+        env = {"PYTHONPATH": str(ROOT), "BUMPBOT_LEDGER": str(ledger.absolute()), "GITHUB_REPOSITORY": "rehearsal/rehearsal",
+               "GITHUB_RUN_ID": str(run), "GITHUB_RUN_ATTEMPT": "1"}
         return self._run(folder, argv, env, "publish.log"), (folder / "publish.log").read_text(encoding="utf-8", errors="replace")
 
     def _child(self, folder: Path, ask: Ask, attempt: int, order: Order) -> int:

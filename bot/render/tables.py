@@ -166,9 +166,9 @@ class Tables:
         axis = ", ".join(f'"{conc}"' for conc, _ in curve.points)
         values = ", ".join(str(value(column, number)) for _, number in curve.points)
         return Markup("\n".join((
-            "```mermaid", "xychart-beta", f'  title "{_bare(curve.recipe)}"',
-            f'  x-axis "{self._words.word("concurrency")}" [{axis}]',
-            f'  y-axis "{_bare(column.unit)}"', f"  line [{values}]", "```")))
+            "```mermaid", "xychart-beta", f'title "{_bare(curve.recipe)}"',
+            f'x-axis "{self._words.word("concurrency")}" [{axis}]',
+            f'y-axis "{_bare(column.unit)}"', f"line [{values}]", "```")))
 
     def _terms(self, *terms: str) -> list[Markup]:
         return [self._words.word(term) for term in terms]

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,13 @@ class TestAPartialRun:
 
 
 class TestASignal:
+    @pytest.fixture(autouse=True)
+    def heard(self) -> Iterator[None]:
+        """Tests that run under nohup ignore a lost terminal, and so would what they start."""
+        before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        yield
+        signal.signal(signal.SIGHUP, before)
+
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     @pytest.mark.parametrize("step", STEPS)
     def test_in_any_step_is_told_on_the_disk_before_anything_is_stopped(self, bench: Bench, step: str, number: int) -> None:

@@ -67,7 +67,7 @@ class TestAWholeSweep:
         runs.publish(runs.uploads("toy"))
         page = runs.page.read_text()
         assert "| `toy` | 16 | 14400.00 | 19200.00 | 0.200 | 0.00900 | 0 / 8 (0.0%) | proven |" in page
-        assert '  x-axis "concurrency" ["1", "16"]' in page and "  line [900.00, 14400.00]" in page
+        assert 'x-axis "concurrency" ["1", "16"]' in page and "line [900.00, 14400.00]" in page
         assert "published into the ledger" in page and "已发布到账本" in page
         assert "`gsm8k strict` | 16 | 0.9500 | 0.90 | passed | 100 | proven |" in page
 

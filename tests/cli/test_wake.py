@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli import operate
+from bot.cli import operate, remote
 from bot.ledger import seen_path
 from bot.wake.loop import Report
 from tests.cli import worlds
@@ -222,11 +222,12 @@ class TestWhereTheLedgerLies:
         asked: list[tuple[str, str | None]] = []
         real = operate.opened
 
-        def noted(remote: str, stack: Any, *, name: str = "", token: str | None = None) -> Any:
-            asked.append((remote, token))
-            return real(forge.world.git_url if "private" in remote else remote, stack, name=name, token=None)
+        def noted(address: str, stack: Any, *, name: str = "", token: str | None = None) -> Any:
+            asked.append((address, token))
+            return real(forge.world.git_url if "private" in address else address, stack, name=name, token=None)
 
-        monkeypatch.setattr(operate, "opened", noted)
+        for room in (operate, remote):
+            monkeypatch.setattr(room, "opened", noted)
         other = tmp_path / "layout.yml"
         other.write_text(f"{worlds.LAYOUT.format(name=forge.image)}ledger: acme/private-books\n")
         env = {**forge.env, "BUMPBOT_LEDGER_TOKEN": "for-the-books"}
@@ -238,11 +239,12 @@ class TestWhereTheLedgerLies:
         asked: list[tuple[str, str | None]] = []
         real = operate.opened
 
-        def noted(remote: str, stack: Any, *, name: str = "", token: str | None = None) -> Any:
-            asked.append((remote, token))
+        def noted(address: str, stack: Any, *, name: str = "", token: str | None = None) -> Any:
+            asked.append((address, token))
             return real(forge.world.git_url, stack, name=name, token=None)
 
-        monkeypatch.setattr(operate, "opened", noted)
+        for room in (operate, remote):
+            monkeypatch.setattr(room, "opened", noted)
         woken(forge, BUMPBOT_LEDGER="https://elsewhere.example/books.git")
         assert asked[1] == ("https://elsewhere.example/books.git", None)
 

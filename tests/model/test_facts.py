@@ -123,7 +123,7 @@ class TestWrittenDown:
 
     def test_every_action_has_a_word_of_its_own(self) -> None:
         words = [kind.__struct_config__.tag for kind in get_args(Action)]
-        assert len(set(words)) == len(words) == 13
+        assert len(set(words)) == len(words) == 14
 
     def test_facts_are_frozen(self) -> None:
         with pytest.raises(AttributeError):

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.model.lines import Cell, Regression, Table
+from bot.model.record import Swept
+from bot.model.sweptlines import Curve
 from bot.model.text import Text
 from bot.render.safe import cell, code, link, name, plain, seen
 from tests.render.catalogue import CATALOGUE, TEMPLATES, renderer
@@ -37,7 +39,7 @@ def mutated(value: Any, put: Any, field: str = "") -> Any:
     if isinstance(value, Text):
         return Text(en=put(value.en), zh=put(value.zh))
     if isinstance(value, msgspec.Struct):
-        ids = {"metric", "metrics"} if isinstance(value, (Cell, Regression, Table)) else set()
+        ids = {"metric", "metrics"} if isinstance(value, (Cell, Curve, Regression, Swept, Table)) else set()
         free = [one for one in value.__struct_fields__ if one not in ids]
         return replace(value, **{one: mutated(getattr(value, one), put, one) for one in free})
     if isinstance(value, tuple):

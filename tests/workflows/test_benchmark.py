@@ -86,7 +86,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     with repository(work) as here:
         head = branch(here, "bumpbot/toy-1", **{"recipes__toy.yaml": runner.RECIPE.format(name=here.image)})
         env = {**runner.machine(work / "runner", "--version", "1.0.0", "--wrong-share", "0.5"), "STANDIN_TAMPERS": str(tampers)}
-        yield Run(here.measure("smoke.yml", inputs(head, **{"eval-limit": "20"}), env=env), here, head)
+        yield Run(here.measure("smoke.yml", inputs(head, **{"eval-limit": "20", "fail-fast": "false"}), env=env), here, head)
 
 
 TAMPERS = dedent("""
