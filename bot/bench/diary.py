@@ -47,12 +47,14 @@ class Diary:
 
     def stage(self, name: str) -> None:
         """A stage begins."""
-        self._lines = (*self._lines, self._line(f"stage: {value(name)}"))
+        self._lines = (*self._lines, self._line(f"stage: {_named(name)}"))
         kept.log(self._place, self._lines)
 
     def end(self, told: str) -> None:
-        """How it ended (`told`). In the file there is one end: a later one stands in the place of the first."""
-        lines = [line for line in self._lines if " stage: " in line]
+        """How it ended (`told`). In the file there is one end: another one stands in the place of the first, with its own time."""
+        if self._lines and self._lines[-1].endswith(f" bumpbot bench: {told}"):
+            return
+        lines = [line for line in self._lines if " bumpbot bench: stage: " in line]
         self._lines = (*lines, self._line(told))
         kept.log(self._place, self._lines)
 
@@ -71,11 +73,11 @@ def why(error: BumpbotError | OSError, stage: str, *, over: bool = False) -> str
     which clients see as requests that fail."""
     of = error if isinstance(error, OSError) else error.__context__  # a refusal of what the disk said
     if isinstance(of, OSError) and (of is error or of.errno in _FULL):
-        return words("disk-full" if of.errno in _FULL else "file-failed", stage)
+        return words("disk-full" if of.errno in _FULL else "file-failed", _named(stage))
     found: str | None = getattr(error, "known", None)
     kind = next((word for kind, word in _KINDS if isinstance(error, kind)), _STAGES.get(stage, "not-asked-right"))
-    told = found or words(kind, stage)
-    return words("server-ended", stage) if over and told.partition(" ")[0] in _SYMPTOMS else told
+    told = found or words(kind, _named(stage))
+    return words("server-ended", _named(stage)) if over and told.partition(" ")[0] in _SYMPTOMS else told
 
 
 def gates(found: Iterable[Gate]) -> str:
@@ -105,5 +107,10 @@ def words(word: Word, *values: object) -> str:
 
 def value(told: object) -> str:
     """A value as one word; `?` for one that holds more than harmless letters."""
-    text = "-".join(told.split()) if isinstance(told, str) and told != ARROW else str(told)
+    text = str(told)
     return text if _VALUE.fullmatch(text) else "?"
+
+
+def _named(stage: str) -> str:
+    """A stage's name as one word."""
+    return stage.replace(" ", "-")

@@ -99,7 +99,7 @@ def _through(run: Run, day: Diary, faults: list[Exception]) -> End:
         run.salvage(error)
         faults.append(error)
         return End("partial", f"internal error: {type(error).__name__}", "please report it", 1,
-                   diary.words("internal-error", at))
+                   diary.words("internal-error", at.replace(" ", "-")))
     return End("complete")
 
 

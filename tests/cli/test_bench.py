@@ -78,13 +78,15 @@ class TestAPoint:
         told = bumpbot("compare", machine.out / "results", "--baseline", machine.out / "results", "--format", "json")
         assert told.json["verdict"] == "inconclusive" and "nothing of it counts" in told.err
 
-    @pytest.mark.parametrize(("fault", "why"), [
-        ("out-of-memory", "ended before it was ready"), ("wrong-version:9.9.9", "vLLM 9.9.9 runs, and"),
-        ("no-finish-reason", "not hold: stream")])
-    def test_of_a_planted_fault_is_refused_before_the_load(self, machine: Machine, fault: str, why: str) -> None:
+    @pytest.mark.parametrize(("fault", "why", "known"), [
+        ("out-of-memory", "ended before it was ready", "gpu-out-of-memory"),
+        ("wrong-version:9.9.9", "vLLM 9.9.9 runs, and", "bench-other-version"),
+        ("no-finish-reason", "not hold: stream", "bench-gate-answers")])
+    def test_of_a_planted_fault_is_refused_before_the_load(self, machine: Machine, fault: str, why: str, known: str) -> None:
         done = machine.bench(QUICK, *machine.faulty(fault))
         assert done.code == 1 and machine.report["state"] == "refused" and "load" not in machine.report["seconds"], done.err
         assert why in machine.report["reason"] or why in done.err
+        assert bumpbot("triage", machine.out / "logs", "--format", "json").json["signature"] == known
 
 
 class TestWhatIsAskedWrongly:
