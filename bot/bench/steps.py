@@ -85,7 +85,7 @@ def before(run: Run) -> None:
 
 def loaded(run: Run) -> None:
     """A throughput point, loaded."""
-    with hardware.Watch(run.host, run.facts) as watch:
+    with hardware.Watch(run.host, run.facts, only=run.running.launched.gpus) as watch:
         try:
             run.took(load.run(run.order, run.running, run.machine, run.host, run.place))
         finally:
@@ -94,7 +94,7 @@ def loaded(run: Run) -> None:
 
 def evaluated(run: Run) -> None:
     """An eval, asked."""
-    with hardware.Watch(run.host, run.facts) as watch:
+    with hardware.Watch(run.host, run.facts, only=run.running.launched.gpus) as watch:
         try:
             run.took(evals.run(run.order, run.running, run.machine, run.host, run.place, suite=run.suite))
         finally:

@@ -91,7 +91,8 @@ class Machine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ren
 
 class Launched(Struct, frozen=True, kw_only=True):
     """The server as it was started: by what, from which image (as asked; the digest as the launcher found it; the id it has on
-    this machine), under which name, with which words (no secret is ever among them)."""
+    this machine), under which name, with which words (no secret is ever among them). `gpus` are the numbers of the GPUs that it was
+    given, as the vendor's tool counts them; None where nothing was handed out here, or nobody tells their numbers."""
 
     launcher: Launcher
     image: str
@@ -100,6 +101,7 @@ class Launched(Struct, frozen=True, kw_only=True):
     name: str = ""
     command: tuple[str, ...] = ()
     url: str = ""
+    gpus: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -155,13 +157,15 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Device(Struct, frozen=True, kw_only=True):
-    """One GPU as the vendor's tool names it. Memory in MiB, clocks in MHz, power in W; None: the tool does not say."""
+    """One GPU as the vendor's tool names it. Memory in MiB, clocks in MHz, power in W; `mig`: it is split into slices. None: the
+    tool does not say."""
 
     index: int
-    name: str
+    name: str | None = None
     uuid: str | None = None
     memory: int | None = None
     numa: int | None = None
+    mig: bool | None = None
     clock: int | None = None
     clock_max: int | None = None
     power_limit: float | None = None

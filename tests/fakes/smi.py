@@ -59,7 +59,7 @@ def h200(index: int, **more: str) -> dict[str, str]:
     return {"index": str(index), "name": "NVIDIA H200", "uuid": f"GPU-0000000{index}-1111-2222-3333-444444444444",
             "memory.total": "143771", "memory.used": "1", "pci.bus_id": f"00000000:{index + 4:02X}:00.0", "clocks.sm": "345",
             "clocks.max.sm": "1980", "power.limit": "700.00", "temperature.gpu": "31", "power.draw": "76.42",
-            "clocks_event_reasons.active": "0x0000000000000001", **{name.replace("__", "."): word for name, word in more.items()}}
+            "clocks_event_reasons.active": "0x0000000000000001", "mig.mode.current": "Disabled", **{name.replace("__", "."): word for name, word in more.items()}}
 
 
 def says(text: str, code: int = 0, err: str = "") -> Callable[[Sequence[str]], Said]:

@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 from bot.bench.hardware import amd, nvidia, system
-from bot.bench.hardware.fit import check, mismatch
+from bot.bench.hardware.cards import Card, cards
+from bot.bench.hardware.fit import check, mismatch, of_kind
 from bot.bench.hardware.told import Told
 from bot.bench.hardware.watching import Watch
 from bot.bench.host import Host
 from bot.model.bench import Hardware
 
-__all__ = ["Watch", "check", "facts", "mismatch"]
+__all__ = ["Card", "Watch", "cards", "check", "facts", "mismatch", "of_kind"]
 
 
 def facts(host: Host, *, root: Path = Path("/")) -> Hardware:
@@ -22,6 +23,8 @@ def facts(host: Host, *, root: Path = Path("/")) -> Hardware:
     if told.gpus is None:
         other = amd.facts(host, root)
         told = Told(gpus=other.gpus, driver=other.driver, runtime=other.runtime, absent={**told.absent, **other.absent})
+    nameless = [str(gpu.index) for gpu in told.gpus or () if gpu.name is None]
+    absent = {**told.absent, **({"name": f"GPU {', '.join(nameless)}: the vendor's tool gives no name"} if nameless else {})}
     kernel = os.uname()
-    return Hardware(host=kernel.nodename, gpus=told.gpus, driver=told.driver, runtime=told.runtime, absent=told.absent,
+    return Hardware(host=kernel.nodename, gpus=told.gpus, driver=told.driver, runtime=told.runtime, absent=absent,
                     kernel=kernel.release, **system.facts(root))

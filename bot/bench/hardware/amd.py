@@ -71,7 +71,7 @@ def _new_device(card: Mapping[str, Any], at: int, root: Path) -> Device:
     node = whole(_at(card, "numa", "node"))
     node = node if node is not None and node >= 0 else node_of(root, words(_at(card, "bus", "bdf")))
     index = whole(card.get("gpu"))
-    return Device(index=at if index is None else index, name=words(_at(card, "asic", "market_name")) or "",
+    return Device(index=at if index is None else index, name=words(_at(card, "asic", "market_name")),
                   uuid=words(_at(card, "asic", "asic_serial")), memory=_mebibytes(_at(card, "vram", "size")), numa=node,
                   power_limit=number(_at(card, "limit", "max_power")) or number(_at(card, "limit", "socket_power")))
 
@@ -85,7 +85,7 @@ def _mebibytes(size: Any) -> int | None:
 
 def _old_device(index: int, card: Mapping[str, Any], root: Path) -> Device:
     size = number(card.get("vram total memory (b)"))
-    name = next((found for key in _SERIES if (found := words(card.get(key))) and not found.startswith("0x")), "")
+    name = next((found for key in _SERIES if (found := words(card.get(key))) and not found.startswith("0x")), None)
     return Device(index=index, name=name, uuid=words(card.get("unique id")),
                   memory=None if size is None else round(size / (1 << 20)), numa=node_of(root, words(card.get("pci bus"))),
                   clock=whole(card.get("sclk clock speed:")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from bot.bench.diary import known
 from bot.errors import Refusal
@@ -21,15 +21,18 @@ def mismatch(order: Order, hardware: Hardware) -> str | None:
     GPUs, or their name is no model's."""
     if hardware.gpus is None or order.hardware.lower() in ("cpu", "none"):
         return None
-    names = [gpu.name for gpu in hardware.gpus]
-    fits = [_fits(order.hardware, name) for name in names]
-    other = next((name for name, fit in zip(names, fits, strict=True) if fit is False), None)
-    there = sum(fit is not False for fit in fits)
-    if there >= order.gpus:
+    names = [gpu.name or "" for gpu in hardware.gpus]
+    kind = of_kind(order.hardware, names)
+    other = next((name for name in names if _fits(order.hardware, name) is False), None)
+    split = sum(fits and gpu.mig is True for gpu, fits in zip(hardware.gpus, kind, strict=True))
+    if sum(kind) - split >= order.gpus:
         return None
+    if split:
+        return f"the point needs {order.gpus} whole GPUs, and {split} of this machine's {len(names)} are split into slices (MIG)"
     if other is not None:
         return f"the point is one of {order.gpus} x {order.hardware}, and this machine has {one_line(other, 80)}"
-    return f"the point needs {order.gpus} GPUs, and this machine has {len(names)}"
+    nameless = f", of which {len(names) - sum(kind)} have no name that tells what they are" if sum(kind) < len(names) else ""
+    return f"the point needs {order.gpus} GPUs, and this machine has {len(names)}{nameless}"
 
 
 def check(order: Order, hardware: Hardware) -> None:
@@ -38,6 +41,13 @@ def check(order: Order, hardware: Hardware) -> None:
         fewer = not any(_fits(order.hardware, gpu.name) is False for gpu in hardware.gpus or ())
         raise known(Refusal(why, "run it where its recipe says (hardware.runner)"), "few-gpus" if fewer else "other-gpus",
                     order.hardware, len(hardware.gpus or ()), "of", order.gpus)
+
+
+def of_kind(asked: str, names: Sequence[str | None]) -> tuple[bool, ...]:
+    """Of each GPU, by its name, whether it may be one of those asked for. Where one surely is, a GPU whose name tells nothing is
+    not: a machine may hold GPUs of two kinds."""
+    fits = [_fits(asked, name or "") for name in names]
+    return tuple(fit is True if True in fits else fit is not False for fit in fits)
 
 
 def _fits(asked: str, name: str) -> bool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bot.bench.hardware.told import Told, asked, node_of, number, whole, words
@@ -14,6 +14,8 @@ from bot.model.bench import Device
 
 TOOL = "nvidia-smi"
 FIELDS = ("index", "name", "uuid", "memory.total", "pci.bus_id", "clocks.sm", "clocks.max.sm", "power.limit", "driver_version")
+# Of cards that cannot be split it is `[N/A]`; drivers before 450 do not know the field.
+MIG = "mig.mode.current"
 SAMPLED = ("index", "clocks.sm", "temperature.gpu", "power.draw")
 # The newer name first; either is refused by drivers that have only the other.
 REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
@@ -37,9 +39,20 @@ def query(host: Host, fields: Sequence[str], limit_s: float | None = None) -> tu
     return [dict(zip(fields, line, strict=True)) for line in lines], ""
 
 
+def with_mig(host: Host, fields: Sequence[str]) -> tuple[list[dict[str, str]] | None, str]:
+    """As `query`, with the mode of MIG where the driver knows it."""
+    rows, why = query(host, (*fields, MIG))
+    return query(host, fields) if rows is None and "valid field" in why else (rows, why)
+
+
+def split(row: Mapping[str, str]) -> bool | None:
+    """Whether the GPU of a row is split into slices (MIG); None where that is not said."""
+    return {"enabled": True, "disabled": False}.get(row.get(MIG, "").lower())
+
+
 def facts(host: Host, root: Path) -> Told:
     """GPUs, driver, and the CUDA version that the driver can run at most."""
-    rows, why = query(host, FIELDS)
+    rows, why = with_mig(host, FIELDS)
     if rows is None:
         return Told(absent={TOOL: why})
     gpus = tuple(_device(row, at, root) for at, row in enumerate(rows))
@@ -52,7 +65,7 @@ def facts(host: Host, root: Path) -> Told:
 
 def _device(row: dict[str, str], at: int, root: Path) -> Device:
     index = whole(row["index"])
-    return Device(index=at if index is None else index, name=words(row["name"]) or "", uuid=words(row["uuid"]),
+    return Device(index=at if index is None else index, name=words(row["name"]), uuid=words(row["uuid"]), mig=split(row),
                   memory=whole(row["memory.total"]), numa=node_of(root, words(row["pci.bus_id"])), clock=whole(row["clocks.sm"]),
                   clock_max=whole(row["clocks.max.sm"]), power_limit=number(row["power.limit"]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -30,9 +30,11 @@ class _Seen:
 
 class Watch:
     """Samples clocks, temperature, power and throttling between `with` and its end; `strain` is what they come to. Where the
-    facts name no GPU nothing is asked. It never raises, and its end waits for no tool."""
+    facts name no GPU nothing is asked; `only` are the numbers of those that count (None: all). It never raises, and its end waits
+    for no tool."""
 
-    def __init__(self, host: Host, facts: Hardware, *, every_s: float = EVERY_S) -> None:
+    def __init__(self, host: Host, facts: Hardware, *, only: Collection[int] | None = None, every_s: float = EVERY_S) -> None:
+        self._only = only
         self._host, self._every_s, self._over = host, every_s, threading.Event()
         self._lock, self._seen = threading.Lock(), defaultdict[int, _Seen](_Seen)
         self._ask = _source(host) if facts.gpus else None
@@ -71,6 +73,8 @@ class Watch:
 
     def _add(self, sample: Sample) -> None:
         index, clock, heat, power, reasons = sample
+        if self._only is not None and index not in self._only:
+            return
         with self._lock:
             seen = self._seen[index]
             seen.samples += 1

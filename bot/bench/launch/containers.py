@@ -75,8 +75,9 @@ class _Container:
         self.env = given.to_client(start)
         self.platform = self._answers()
         words = command.serve(start.order, host="0.0.0.0", port=start.port)
-        passed, values = self._environment()
-        mounts, chosen = given.mounts(start), gpus.choose(start.order, start.host)
+        chosen = gpus.choose(start.order, start.host, given.operators(start))
+        passed, values = self._environment(chosen)
+        mounts = given.mounts(start)
         self._removes_leftovers()
         there, digest, notes = self._pulled(image.parsed(start.order.image))
         start.stack.callback(self.gone)
@@ -95,7 +96,7 @@ class _Container:
         assert self.follower is not None
         return Followed(Launched(
             launcher=self.client.name, image=start.order.image, digest=digest, image_id=there.id, name=start.name,  # type: ignore[arg-type]
-            command=tuple(argv), url=start.url, notes=notes), self.follower, self.why)
+            command=tuple(argv), url=start.url, gpus=chosen.numbers, notes=notes), self.follower, self.why)
 
     def _answers(self) -> str:
         """The platform of the daemon's machine, which shows that there is one that answers."""
@@ -109,11 +110,11 @@ class _Container:
             self._failed(f"{out}\n{err}", code, "version")
         return out.splitlines()[0].strip()
 
-    def _environment(self) -> tuple[list[str], dict[str, str]]:
+    def _environment(self, chosen: gpus.Chosen) -> tuple[list[str], dict[str, str]]:
         """Options, and the values that the client has in its own environment: the operator's and the token are named alone, so
         that they stand in no list of processes and no log."""
         start = self.start
-        recipe, named = command.environment(start.order, contained=True), given.of_machine(start)
+        recipe, named = command.environment(start.order, contained=True), chosen.rest(given.of_machine(start))
         hidden = {**named, **given.token(start.host.env)}
         plain = {name: value for name, value in recipe.items() if name not in hidden}
         plain |= {name: start.host.env[name] for name in given.OFFLINE if start.host.env.get(name) and name not in plain}

@@ -49,7 +49,9 @@ class _Container:
         start = self.start
         self.env, self.batch = given.to_client(start), slurm.used(start)
         words = command.serve(start.order, host="127.0.0.1", port=start.port)
-        options, values, notes = self._options()
+        # Slurm hands out GPUs itself.
+        chosen = gpus.Chosen() if self.batch else gpus.choose(start.order, start.host, given.operators(start))
+        options, values = self._options(chosen)
         wanted = image.parsed(start.order.image)
         file = self._imported(wanted)
         start.stack.callback(self.gone)
@@ -61,19 +63,19 @@ class _Container:
                 start.name, *words]
         start.noted(f"$ {' '.join(argv)}")
         self.running = start.host.programs.start(argv, log=start.server_log, env={**self.env, **values})
-        notes += tuple(filter(None, [command.unsaid(start.order), None if wanted.digest else UNNAMED]))
+        notes = tuple(filter(None, [*chosen.notes, command.unsaid(start.order), None if wanted.digest else UNNAMED]))
         return Followed(Launched(launcher="enroot", image=start.order.image, digest=wanted.digest, name=start.name,
-                                 command=tuple(argv), url=start.url, notes=notes), self.running, ended)
+                                 command=tuple(argv), url=start.url, gpus=chosen.numbers,
+                                 notes=notes), self.running, ended)
 
-    def _options(self) -> tuple[list[str], dict[str, str], tuple[str, ...]]:
-        """Options of `enroot start`; the values of variables that are only named; notes. Slurm hands out GPUs itself."""
+    def _options(self, chosen: gpus.Chosen) -> tuple[list[str], dict[str, str]]:
+        """Options of `enroot start`, and the values of variables that are only named."""
         start = self.start
-        recipe, named = command.environment(start.order, contained=True), given.of_machine(start)
+        recipe, named = command.environment(start.order, contained=True), chosen.rest(given.of_machine(start))
         secret = {**named, **given.token(start.host.env)}
         hidden = {name: value for name, value in secret.items() if name not in (*self.env, "PATH")}
         plain = {name: value for name, value in {**recipe, **named}.items() if name not in hidden}
         plain |= {name: start.host.env[name] for name in given.OFFLINE if start.host.env.get(name) and name not in plain}
-        chosen = gpus.Chosen() if self.batch else gpus.choose(start.order, start.host)
         if chosen.ids:
             plain["NVIDIA_VISIBLE_DEVICES" if chosen.vendor == "nvidia" else "ROCR_VISIBLE_DEVICES"] = ",".join(chosen.ids)
         mounts = given.mounts(start)
@@ -85,7 +87,7 @@ class _Container:
             if set(here + there) & set(" \t\n"):
                 raise Refusal(f"enroot mounts no path with blanks: {here}", "move it, or use another launcher")
             options += ["--mount", f"{here}:{there}:none:x-create=auto,rbind,{'rw' if written else 'ro'}"]
-        return options, hidden, chosen.notes
+        return options, hidden
 
     def _imported(self, wanted: Reference) -> Path:
         """The image's squash file: the one of its digest where that is whole, else imported beside it and then put in place."""

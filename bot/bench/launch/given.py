@@ -45,6 +45,11 @@ def of_machine(start: Start) -> dict[str, str]:
     return dict(start.machine.env)
 
 
+def operators(start: Start) -> dict[str, str]:
+    """What the operator says by variables: the machine file's before this process's own."""
+    return {**start.host.env, **start.machine.env}
+
+
 def models(start: Start) -> Path | None:
     """The folder of the Hugging Face cache: the machine file's, else this process's own where it is there. Refusal where the
     machine file names one that is not."""

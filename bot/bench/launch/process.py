@@ -22,12 +22,13 @@ def begin(start: Start) -> Server:
     if not start.host.programs.found(words[0]):
         raise Missing(f"there is no program {words[0]}", "install it, or correct `server` in the machine file (--server)")
     env = {**command.environment(start.order, contained=False), **_environment(start)}
-    chosen, more = _gpus(start)
+    # What the command does with its GPUs is its own; that it sees as many as the point has, and no other, is told here.
+    chosen = gpus.choose(start.order, start.host, given.operators(start), must=False)
     start.noted(f"$ {' '.join(words)}")
-    running = start.host.programs.start(words, log=start.server_log, env={**env, **chosen})
+    running = start.host.programs.start(words, log=start.server_log, env={**chosen.rest(env), **chosen.variables})
     start.stack.callback(running.stop, STOP_S)
     return Followed(Launched(launcher="process", image=start.order.image, name=start.name, command=words, url=start.url,
-                             notes=(UNPROVEN, *notes, *more)), running, ended)
+                             gpus=chosen.numbers, notes=(UNPROVEN, *notes, *chosen.notes)), running, ended)
 
 
 def _words(start: Start) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -63,13 +64,3 @@ def _environment(start: Start) -> dict[str, str]:
     passed = {name: env[name] for name in (*given.PROCESS, *given.OFFLINE) if name in env}
     models = given.models(start)
     return {**passed, **({"HF_HOME": str(models)} if models else {}), **given.token(env), **given.of_machine(start)}
-
-
-def _gpus(start: Start) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The variable that hands out GPUs. What the command does with it is its own: too few idle ones are noted and no more."""
-    try:
-        chosen = gpus.choose(start.order, start.host)
-    except Refusal as few:
-        return {}, (few.reason,)
-    variable = {"nvidia": "CUDA_VISIBLE_DEVICES", "amd": "ROCR_VISIBLE_DEVICES"}.get(chosen.vendor)
-    return ({variable: ",".join(chosen.ids)} if variable else {}), chosen.notes

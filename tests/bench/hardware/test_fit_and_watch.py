@@ -77,6 +77,13 @@ def watched(tool, facts=None, until=None) -> tuple[Strain, ...]:
 
 
 class TestWatching:
+    def test_keeps_what_the_servers_gpus_did_and_nobody_elses(self):
+        tool = Script([h200(0), h200(1)], [h200(0), h200(1)])
+        host = Host(programs=Tools({"nvidia-smi": tool}), web=None, clock=None, env={})  # type: ignore[arg-type]
+        with hardware.Watch(host, machine("NVIDIA H200", "NVIDIA H200"), only=(1,), every_s=0.001) as watch:
+            assert tool.seen.wait(10)
+        assert [one.index for one in watch.strain] == [1]
+
     def test_keeps_the_extremes_and_by_what_it_was_throttled(self):
         script = Script(
             [h200(0, clocks__sm="1980", temperature__gpu="60", power__draw="650.5", clocks_event_reasons__active="0x0000000000000004")],

@@ -35,7 +35,7 @@ class TestNvidia:
         place.mkdir(parents=True)
         (place / "numa_node").write_text("1\n")
         told = facts({"nvidia-smi": Nvidia(h200(0), h200(1))}, tmp_path)
-        assert told.gpus[0] == Device(index=0, name="NVIDIA H200", uuid="GPU-00000000-1111-2222-3333-444444444444", memory=143771, numa=1,
+        assert told.gpus[0] == Device(index=0, name="NVIDIA H200", uuid="GPU-00000000-1111-2222-3333-444444444444", memory=143771, numa=1, mig=False,
                                       clock=345, clock_max=1980, power_limit=700.0)
         assert (len(told.gpus), told.gpus[1].numa, told.driver, told.runtime) == (2, None, "580.65.06", "CUDA 13.0")
         assert told.absent == {}
@@ -72,7 +72,7 @@ class TestAmd:
         told = facts({"amd-smi": says(f"WARNING: no permissions\n{json.dumps(said)}")})
         assert told.gpus[0] == Device(index=0, name="AMD Instinct MI300X", uuid="0x6F1F0A2B3C4D5E6F", memory=196592, numa=1,
                                       power_limit=750.0)
-        assert (told.gpus[1].name, told.gpus[1].memory, told.driver) == ("", 196608, "6.12.12")
+        assert (told.gpus[1].name, told.gpus[1].memory, told.driver) == (None, 196608, "6.12.12") and told.absent["name"].startswith("GPU 1:")
 
     def test_the_older_tool_is_asked_where_the_newer_is_not(self):
         told = facts({"rocm-smi": says(json.dumps(OLD))})

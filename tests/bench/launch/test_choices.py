@@ -34,12 +34,13 @@ class TestGpus:
         with pytest.raises(Refusal, match="needs 2 GPUs, and 1 are idle"):
             gpus.choose(order(gpus=2), host({"nvidia-smi": Nvidia(h200(0), h200(1, memory__used="9000"))}))
 
-    @pytest.mark.parametrize("value, ids", [("4,5,6", ("4", "5")), (" 7 , 1 ", ("7", "1")), ("GPU-8a1b2c3d-0000,MIG-GPU-1/2/3", None)])
-    def test_those_that_the_operator_names_and_nobody_is_asked(self, value, ids):
-        machine = host({"nvidia-smi": Nvidia(h200(0))}, CUDA_VISIBLE_DEVICES=value)
-        assert gpus.choose(order(gpus=2), machine).ids == (ids or tuple(value.split(",")))
+    @pytest.mark.parametrize("value, ids, numbers", [
+        ("4,5,6", ("4", "5"), (4, 5)), (" 7 , 1 ", ("7", "1"), (7, 1)), ("GPU-00000003,2", ("GPU-00000003", "2"), (3, 2))])
+    def test_those_that_the_operator_names(self, value, ids, numbers):
+        chosen = gpus.choose(order(gpus=2), host({"nvidia-smi": Nvidia(*map(h200, range(8)))}, CUDA_VISIBLE_DEVICES=value))
+        assert (chosen.ids, chosen.numbers, chosen.notes) == (ids, numbers, ())
 
-    @pytest.mark.parametrize("value", ["", "3", "0,-1,1", "1,1", "0,x"])
+    @pytest.mark.parametrize("value", ["", "1", "0,-1,1", "1,1", "0,x", "0,GPU-00000000"])
     def test_the_operator_names_too_few(self, value):
         with pytest.raises(Refusal, match="CUDA_VISIBLE_DEVICES names [01]"):
             gpus.choose(order(gpus=2), host({"nvidia-smi": Nvidia(h200(0), h200(1))}, CUDA_VISIBLE_DEVICES=value))
@@ -51,7 +52,8 @@ class TestGpus:
     def test_of_amd_by_the_memory_in_use(self):
         said = '[{"gpu": 0, "mem_usage": {"used_vram": {"value": 150000, "unit": "MB"}}}, ' \
                '{"gpu": 1, "mem_usage": {"used_vram": {"value": 283, "unit": "MB"}}}]'
-        assert gpus.choose(order(gpus=1), host({"amd-smi": says(said)})) == Chosen(vendor="amd", ids=("1",))
+        assert gpus.choose(order(gpus=1), host({"amd-smi": says(said)})) == Chosen(
+            vendor="amd", ids=("1",), numbers=(1,), notes=(gpus.NAMELESS,))
 
     def test_nothing_tells_which_are_idle(self):
         chosen = gpus.choose(order(gpus=2), host({"rocm-smi": says("", 1, "driver not loaded")}))
