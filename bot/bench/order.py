@@ -7,12 +7,12 @@ line is looked at here once. Keys that a newer `matrix` adds are passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bot import strict
 from bot.errors import BadInput, Refusal
-from bot.model.bench import Machine, Order, Trace
+from bot.model.bench import Machine, Order, Trace, trace_faults
 
 PICK = "give one: bumpbot matrix RECIPE --points ID --format json > point.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -38,7 +38,12 @@ def read_order(data: bytes, file: str) -> Order:
     if "engine" not in whole and "model" not in whole and {"id", "recipe", "kind"} <= whole.keys():
         raise Refusal(f"{file}: a guest's point: its matrix does not say how its server is started",
                       "points of recipes in recipes/ are measured here; a guest's are measured by its own workflows")
+    for key in _unspoken(whole, ""):
+        raise BadInput("text that is no Unicode: half of a pair", "take the point as `bumpbot matrix` prints it", file=file,
+                       key=key)
     order = strict.convert(Order, _traced(whole), file=file)
+    for key, reason, hint in trace_faults(order.load.trace) if order.load and order.load.trace else ():
+        raise BadInput(reason, hint, file=file, key=f"load.trace.{key}")
     for key, wrong, reason, hint in _FAULTS:
         if wrong(order):
             raise BadInput(reason, hint, file=file, key=key)
@@ -59,6 +64,19 @@ def _only(points: list[Any], file: str) -> Any:
     ids = [str(point["id"]) for point in points if isinstance(point, dict) and isinstance(point.get("id"), str)]
     first = f", ID for instance {ids[0]}" if ids and _TASK.fullmatch(ids[0]) else ""
     raise BadInput(f"{len(points)} points, and one is measured at a time", f"{PICK}{first}", file=file)
+
+
+def _unspoken(value: Any, key: str) -> Iterator[str]:
+    """Keys of text that JSON can write and nobody can: it would end in a file name, a log, a header."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _unspoken(str(name), f"{key}.?".lstrip("."))
+            yield from _unspoken(inner, f"{key}.{name.encode('ascii', 'replace').decode()}".lstrip("."))
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from _unspoken(inner, f"{key}.{at}")
+    elif isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        yield key
 
 
 def _traced(whole: Mapping[str, Any]) -> dict[str, Any]:

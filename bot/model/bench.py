@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -24,6 +26,31 @@ class Trace(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     file: str = ""
     format: str = ""
     sha256: str = ""
+
+
+def trace_faults(trace: Trace) -> Iterator[tuple[str, str, str]]:
+    """What does not hold of a trace: key, what is wrong, what to do. Names become words of a command, and an empty trace would be
+    played as made requests: a load that nobody asked for."""
+    if bool(trace.dataset) == bool(trace.file):
+        yield "dataset", "a trace is a dataset or a file, and one of them", "write {dataset: NAME}, or {file, format, sha256}"
+    for key, value in (("dataset", trace.dataset), ("format", trace.format)):
+        if value and not _WORD.fullmatch(value):
+            yield key, "no name of a dataset or format", "letters, digits and _ . : / + @ -"
+    if trace.file:
+        parts = trace.file.split("/")
+        if not _PATH.fullmatch(trace.file) or not {"", ".", ".."}.isdisjoint(parts):
+            yield "file", "no path of a file below the repository", "name it from the repository's top folder"
+        if not trace.format:
+            yield "format", "the format of the file is missing", "as AIPerf names it: mooncake_trace, multi_turn, ..."
+        if not _SHA256.fullmatch(trace.sha256):
+            yield "sha256", "no SHA-256 of the file", "its 64 hexadecimal digits, as sha256sum prints them"
+    elif trace.sha256:
+        yield "sha256", "the SHA-256 of a file, and no file is named", "leave it out"
+
+
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/+@-]{0,255}")
+_PATH = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./+@-]{0,255}")
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class Load(Struct, frozen=True, kw_only=True):

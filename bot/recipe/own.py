@@ -15,7 +15,7 @@ from bot import strict
 from bot.errors import BadInput
 from bot.images import reference
 from bot.model import policy as policies
-from bot.model.bench import Asked, Load, Order, Scalar, Trace
+from bot.model.bench import Asked, Load, Order, Scalar, Trace, trace_faults
 from bot.model.policy import Wanted
 from bot.model.recipe import EvalSpec, Point
 
@@ -140,6 +140,8 @@ def _faults(recipe: OwnRecipe) -> Iterator[tuple[tuple[str | int, ...], str, str
     for at, task in enumerate(tasks):
         if task in tasks[:at]:
             yield ("evals", at, "task"), f"{task} gates twice", "keep one: results of both would bear one name"
+    for key, reason, hint in trace_faults(recipe.workload.trace) if recipe.workload.trace else ():
+        yield ("workload", "trace", key), reason, hint
     for place, reason, hint in policies.faults(recipe.policy):
         yield ("policy", *place), reason, hint
 

@@ -39,6 +39,16 @@ class TestAPoint:
                 "load": {**POINT["load"], "later": 1, "trace": trace}}
         assert read(told).load.trace.dataset == "sharegpt"
 
+    @pytest.mark.parametrize(("told", "key"), [
+        ({"id": "\ud800"}, "id"), ({"args": {"a": "x\udfff"}}, "args.a"), ({"args": {"\ud800": 1}}, "args"), ({"weights": "\ud83d"}, "weights")])
+    def test_with_half_of_a_letter_names_its_key(self, told: dict[str, Any], key: str) -> None:
+        with pytest.raises(BadInput, match=f"{key}.*no Unicode"):
+            read({**POINT, **told})
+
+    def test_whose_trace_is_empty_is_no_order_for_a_made_load(self) -> None:
+        with pytest.raises(BadInput, match=r"load\.trace\.dataset"):
+            read({**POINT, "load": {**POINT["load"], "trace": {}}})
+
     @pytest.mark.parametrize("key", ["image", "engine", "model", "concurrency", "fingerprint", "gates", "kind"])
     def test_that_lacks_a_key_names_it(self, key: str) -> None:
         with pytest.raises(BadInput, match=f"`{key}` is missing"):

@@ -50,6 +50,9 @@ class TestTheSchema:
     @pytest.mark.parametrize(("old", "new", "told"), [
         ("engine: {name: sglang,", "engine: {name: sglang, version: 1,", "engine"),
         ("gpus: 4,", "gpus: 0,", "hardware.gpus"), ("gpus: 4,", "gpus: many,", "hardware.gpus"),
+        *(("output: 256,", f"output: 256, trace: {told},", f"workload.trace.{key}") for told, key in (
+            ("{}", "dataset"), ("{dataset: a, file: b}", "dataset"), ("{dataset: --foo}", "dataset"), ("{file: a, format: f}", "sha256"),
+            ("{file: ../a, format: f, sha256: x}", "file"), ("{file: /a, format: f}", "file"), ("{file: a, format: --f}", "format"))),
         ("output: 256,", "output: 256, input: -1,", "workload.input"), ("repeats: 3", "repeats: 0", "workload.repeats"),
         ("1: 8,", "one: 8,", "workload.requests"), ("1: 8,", "1: 0,", "workload.requests"),
         ("threshold: 0.90", "threshold: 90", "evals"), ("failed_requests: 0.10", "failed-requests: 0.10", "gates"),

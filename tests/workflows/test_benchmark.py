@@ -183,7 +183,9 @@ class TestAJobThatIsCancelled:
         program.chmod(0o755)
         script = tmp_path / "step.sh"
         script.write_text(step["run"])
+        # Tests that run in the background ignore Ctrl-C, and a shell traps nothing that it was born to ignore.
         with subprocess.Popen(["bash", "--noprofile", "--norc", "-eo", "pipefail", script], stdout=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(how, signal.SIG_DFL),
                               env={"PATH": os.environ["PATH"], "RUNNER_TEMP": str(tmp_path), "POINT": "{}"}) as shell:
             assert shell.stdout
             for line in shell.stdout:
