@@ -75,12 +75,10 @@ class _Container:
         secret = {**named, **given.token(start.host.env)}
         hidden = {name: value for name, value in secret.items() if name not in (*self.env, "PATH")}
         plain = {name: value for name, value in {**recipe, **named}.items() if name not in hidden}
-        plain |= {name: start.host.env[name] for name in given.OFFLINE if start.host.env.get(name) and name not in plain}
+        plain |= given.offline(start, named) | given.cache(start)
         if chosen.ids:
             plain["NVIDIA_VISIBLE_DEVICES" if chosen.vendor == "nvidia" else "ROCR_VISIBLE_DEVICES"] = ",".join(chosen.ids)
         mounts = given.mounts(start)
-        if given.models(start):
-            plain["HF_HOME"] = given.INSIDE
         options = [word for name, value in sorted(plain.items()) for word in ("--env", f"{name}={value}")]
         options += [word for name in sorted(hidden) for word in ("--env", name)]
         for here, there, written in mounts:
