@@ -64,6 +64,13 @@ class TestAServerInAContainer:
         assert not {"--privileged", "--ipc", "--pid", "--network", "--volume", "-v"} & set(call) and "docker.sock" not in str(call)
         assert "--http-proxy=false" in call  # podman hands on its own where it is not told otherwise
 
+    def test_a_port_that_needs_a_privilege_is_another_one_inside(self, scene, stack, monkeypatch):
+        monkeypatch.setattr("bot.bench.launch.port.chosen", lambda machine: 80)
+        scene.world.holds(FULL, program=PROGRAM)
+        assert scene.begin(stack, "podman").url == "http://127.0.0.1:80"
+        [call] = scene.world.called("podman", "create")
+        assert option(call, "--publish") == ["127.0.0.1:80:8080"] and option(call, "--port") == ["8080"]
+
     def test_what_the_pull_said_is_where_the_proof_of_the_image_reads_it(self, scene, stack):
         digest = scene.world.holds(FULL, program=PROGRAM)
         server = scene.begin(stack, "docker")
