@@ -145,7 +145,8 @@ def _allowed(name: str) -> None:
         raise Refusal(f"the argument {_shown(name)} has no argument's form", "write it without dashes before: context-length")
     plain = name.lower().replace("_", "-").replace(".", "-")
     for taken, why in RESERVED.items():
-        if plain == taken or (len(plain) > 2 and taken.startswith(plain)):
+        # One letter is the beginning of several options of every engine, which argparse refuses itself.
+        if plain == taken or (len(plain) > 1 and taken.startswith(plain)):
             raise Refusal(f"the recipe's argument {name} is not taken: {why}", "take it out of serve.args")
 
 

@@ -98,9 +98,10 @@ class Machine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ren
     """What the operator of a runner says of it (a YAML file on the machine; never of a commit that is measured).
 
     `server` is the command of a server that is already one (launcher `process`), with `{port}`, `{model}`, `{image}` and
-    `{args}` in its words; `models` the folder of the Hugging Face cache that a container gets; `env` what every server gets
-    beside its recipe's; `mounts` further folders, `host:container`, read only; `slurm` options of srun; `tasks` a folder of
-    lm-eval tasks of one's own. Minutes are limits, and so are the seconds of one request (left out: by the length that is asked).
+    `{args}` in its words; `models` a Hugging Face cache, of which a container gets `hub` alone and may write into it; `env` what
+    every server gets beside its recipe's; `mounts` further folders, `host:container`, read only; `slurm` options of srun; `tasks`
+    a folder of lm-eval tasks of one's own. Minutes are limits, and so are the seconds of one request (left out: by the length that
+    is asked).
     """
 
     launcher: Launcher = "docker"

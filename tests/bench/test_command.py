@@ -58,7 +58,7 @@ class TestArguments:
             words("vllm", {name: 1})
 
     @pytest.mark.parametrize("name", ["host", "port", "Port", "model", "model_path", "revision", "api-key", "ssl_keyfile", "hf-token",
-                                      "server_port", "hos", "mode"])
+                                      "server_port", "hos", "mode", "ho", "po", "re", "ap"])
     def test_what_the_machine_decides_is_not_the_recipes_to_say(self, name):
         with pytest.raises(Refusal, match=f"argument {name} is not taken"):
             words("vllm", {name: "x"})

@@ -330,7 +330,7 @@ class Enroot:
             if words[at] == "--env":
                 name, equals, value = words[at + 1].partition("=")
                 env[name] = value if equals else os.environ[name]
-            assert words[at] in ("--rw", "--rc", "--env", "--mount"), words[at]
+            assert words[at] in ("--rw", "--rc", "--conf", "--env", "--mount"), words[at]
             at += 1 if words[at] == "--rw" else 2
         name, *rest = words[at:]
         if not (self.roots / name).exists():

@@ -24,6 +24,9 @@ from bot.ports import Running
 SHARED_MEMORY = "32g"
 """What workers talk over; a limit, and no memory is taken by it. In its place images ask for the machine's own IPC."""
 STOP_S, FOLLOW_S, LATE_S, SLOW_S, UP_S = 3.0, 0.5, 8.0, 20.0, 120.0
+# A daemon makes what it was asked for, also when its client was stopped meanwhile (a signal during `create` left containers in four
+# of seven tries): the client may end by itself first. Whoever stops a job gives ten seconds for all.
+CREATED_S = 4.0
 # Entry points that only prepare and then run what they are given (NVIDIA's sets up a newer CUDA on an older driver); any other
 # is a command of its own and is replaced.
 WRAPPERS = ("nvidia_entrypoint.sh", "tini", "dumb-init", "docker-init", "catatonit")
@@ -74,7 +77,8 @@ class _Container:
         start = self.start
         self.env = given.to_client(start)
         self.platform = self._answers()
-        words = command.serve(start.order, host="0.0.0.0", port=start.port)
+        inside = start.port if start.port >= 1024 else start.port + 8000  # below, only with a capability that it has not
+        words = command.serve(start.order, host="0.0.0.0", port=inside)
         chosen = gpus.choose(start.order, start.host, given.operators(start))
         passed, values = self._environment(chosen)
         mounts = given.mounts(start)
@@ -82,12 +86,13 @@ class _Container:
         there, digest, notes = self._pulled(image.parsed(start.order.image))
         start.stack.callback(self.gone)
         argv = [self.client.name, "create", "--name", start.name, *leftovers.labelled({leftovers.LABEL: leftovers.owner()}),
-                "--pull", "never", "--publish", f"127.0.0.1:{start.port}:{start.port}", "--shm-size", SHARED_MEMORY,
+                "--pull", "never", "--publish", f"127.0.0.1:{start.port}:{inside}", "--shm-size", SHARED_MEMORY,
                 # As root without this an image cannot write into a cache that is another user's.
                 "--cap-drop", "ALL", "--cap-add", "DAC_OVERRIDE", "--security-opt", "no-new-privileges", *self.client.also,
                 *self.client.gpus(chosen), *_mounted(mounts), *passed, *_entered(there, words)]
         self.certain = False
-        code, said = start.called(argv, {**self.env, **values}, what=f"{self.client.name} create", limit_s=UP_S)
+        code, said = start.called(argv, {**self.env, **values}, what=f"{self.client.name} create", limit_s=UP_S,
+                                  patience_s=CREATED_S)
         self.certain = True
         if code:
             self._failed(said, code, "create")
@@ -117,9 +122,7 @@ class _Container:
         recipe, named = command.environment(start.order, contained=True), chosen.rest(given.of_machine(start))
         hidden = {**named, **given.token(start.host.env)}
         plain = {name: value for name, value in recipe.items() if name not in hidden}
-        plain |= {name: start.host.env[name] for name in given.OFFLINE if start.host.env.get(name) and name not in plain}
-        if given.models(start):
-            plain["HF_HOME"] = given.INSIDE
+        plain |= given.offline(start, hidden) | given.cache(start)
         # What the client itself reads (its PATH, its daemon) must stay its own.
         for name in [name for name in hidden if name == "PATH" or name in self.env]:
             plain[name] = hidden.pop(name)
@@ -208,7 +211,10 @@ class _Container:
             if removed and (self.certain or (attempt and not self._left())):
                 return
             self.start.host.clock.sleep(0.3)
-        if self._left():
+        if not self._left() and not self.certain:
+            self.start.told(f"{name} was asked for the container {self.start.name} and may still make it: "
+                            f"{name} rm --force {self.start.name}, or the next bench on this machine")
+        elif self._left():
             raise Refusal(f"the container {self.start.name} could not be removed",
                           f"{name} rm --force {self.start.name}; the next bench on this machine tries it again")
 

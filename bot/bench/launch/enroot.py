@@ -28,6 +28,21 @@ from bot.ports import Running
 STOP_S, REMOVE_S, CREATE_S = 3.0, 60.0, 1800.0
 # Enroot's own start script would put the image's entry point before our words.
 RC = '#!/bin/sh\nexec "$@"\n'
+# Enroot mounts what the image's own /etc/fstab names (any folder of this user's), and sets what its /etc/environment says with this
+# client's variables filled in. No switch of it leaves them out, in 3.0 to 4.1; but its configuration script is read by the shell
+# that would read them, before it does. One that reads them in another way is not started.
+CONFIG = '''if ! declare -F common::envsubst > /dev/null || [ -z "${ENROOT_ROOTFS:-}" ]; then
+    echo "this enroot reads the image's own fstab in a way that is not known here" >&2
+    exit 1
+fi
+eval "bumpbot_$(declare -f common::envsubst)"
+common::envsubst() {
+    case "$1" in
+        "${ENROOT_ROOTFS}"/*) ;;
+        *) bumpbot_common::envsubst "$@" ;;
+    esac
+}
+'''
 UNNAMED = "enroot tells no digest: the image was imported by its tag"
 
 
@@ -59,8 +74,8 @@ class _Container:
                                   limit_s=CREATE_S)
         if code:
             self._failed(said, code, "create")
-        argv = [*(slurm.words(start) if self.batch else ()), "enroot", "start", "--rw", "--rc", str(self._script()), *options,
-                start.name, *words]
+        argv = [*(slurm.words(start) if self.batch else ()), "enroot", "start", "--rw", "--rc", str(self._script(".rc", RC)),
+                "--conf", str(self._script(".conf", CONFIG)), *options, start.name, *words]
         start.noted(f"$ {' '.join(argv)}")
         self.running = start.host.programs.start(argv, log=start.server_log, env={**self.env, **values})
         notes = tuple(filter(None, [*chosen.notes, command.unsaid(start.order), None if wanted.digest else UNNAMED]))
@@ -75,12 +90,10 @@ class _Container:
         secret = {**named, **given.token(start.host.env)}
         hidden = {name: value for name, value in secret.items() if name not in (*self.env, "PATH")}
         plain = {name: value for name, value in {**recipe, **named}.items() if name not in hidden}
-        plain |= {name: start.host.env[name] for name in given.OFFLINE if start.host.env.get(name) and name not in plain}
+        plain |= given.offline(start, named) | given.cache(start)
         if chosen.ids:
             plain["NVIDIA_VISIBLE_DEVICES" if chosen.vendor == "nvidia" else "ROCR_VISIBLE_DEVICES"] = ",".join(chosen.ids)
         mounts = given.mounts(start)
-        if given.models(start):
-            plain["HF_HOME"] = given.INSIDE
         options = [word for name, value in sorted(plain.items()) for word in ("--env", f"{name}={value}")]
         options += [word for name in sorted(hidden) for word in ("--env", name)]
         for here, there, written in mounts:
@@ -112,11 +125,11 @@ class _Container:
         part.replace(file)
         return file
 
-    def _script(self) -> Path:
-        made, path = tempfile.mkstemp(prefix="bumpbot-", suffix=".rc")
+    def _script(self, suffix: str, text: str) -> Path:
+        made, path = tempfile.mkstemp(prefix="bumpbot-", suffix=suffix)
         self.start.stack.callback(_without, Path(path))
         with os.fdopen(made, "w", encoding="utf-8") as file:
-            file.write(RC)
+            file.write(text)
         return Path(path)
 
     def gone(self) -> None:

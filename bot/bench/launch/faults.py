@@ -42,7 +42,8 @@ FAULTS = (
           "{image} has no build for this machine ({platform})", "name an image of this platform, or run it on another machine",
           "image-platform"),
     Fault(r"pull access denied|unauthorized|authentication required|(?:error code: |status code )40[13]|\b40[13] (?:forbidden|"
-          r"unauthorized)|requested access to the resource is denied", Refusal,
+          r"unauthorized)|no basic auth credentials|(?:incorrect|invalid|bad) (?:username|credentials)|"
+          r"requested access to the resource is denied", Refusal,
           "the registry does not give out {image}: no such repository, or only after a login", "look at its name; {client} login",
           "image-denied"),
     Fault(r"manifest unknown|manifest for .* not found|name unknown|repository .* not found|error code: 404|\b404 not found|"

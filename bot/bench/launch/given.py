@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 from bot.bench.launch.start import Start
@@ -19,11 +21,14 @@ CLIENT_BEGINS = ("DOCKER_", "CONTAINERS_", "CONTAINER_HOST", "CONTAINER_SSHKEY",
 PROCESS = ("HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "VIRTUAL_ENV",
            "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
            *_WORLD)
-# Told to every server that is on: whether models may be fetched.
+# Told to every server: whether models may be fetched. No recipe lifts it.
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+DAEMONS = ("DOCKER_HOST", "CONTAINER_HOST", "CONTAINERD_ADDRESS", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK")
 SOCKETS = ("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock", "/run/crio/crio.sock")
-INSIDE = "/hf"
-"""Where the Hugging Face cache lies in a container: a place that no image has, and that any user may be let into."""
+INSIDE = "/hf/hub"
+"""Where the models of the Hugging Face cache lie in a container: a place that no image has, and that any user may be let into."""
+SCANNED = 20_000
+"""Files of a folder that are looked at for a socket before it is mounted."""
 
 
 def to_client(start: Start) -> dict[str, str]:
@@ -50,6 +55,20 @@ def operators(start: Start) -> dict[str, str]:
     return {**start.host.env, **start.machine.env}
 
 
+def offline(start: Start, over: Mapping[str, str]) -> dict[str, str]:
+    """Both switches as the operator has them, without those that `over` says already. Where one of them is on the other is not
+    left to a recipe: Hugging Face reads the second only where the first says nothing."""
+    own = {name: value for name in OFFLINE if (value := operators(start).get(name))}
+    on = next((value for value in own.values() if value.upper() in ("1", "ON", "YES", "TRUE")), None)
+    told = {**({name: on for name in OFFLINE} if on else {}), **own}
+    return {name: value for name, value in told.items() if name not in over}
+
+
+def cache(start: Start) -> dict[str, str]:
+    """Where a container finds models that lie here. Its HF_HOME stays its own: in ours lie logins too."""
+    return {"HF_HUB_CACHE": INSIDE} if models(start) else {}
+
+
 def models(start: Start) -> Path | None:
     """The folder of the Hugging Face cache: the machine file's, else this process's own where it is there. Refusal where the
     machine file names one that is not."""
@@ -61,16 +80,45 @@ def models(start: Start) -> Path | None:
 
 
 def mounts(start: Start) -> list[tuple[str, str, bool]]:
-    """Folder here, folder there, and whether it may be written: the models' cache may, all else is read only. Refusal for one
-    that is not there, and for a socket: a daemon's would hand over the machine."""
-    found = [(str(folder), INSIDE, True)] if (folder := models(start)) else []
+    """Folder here, folder there, and whether it may be written: the models' cache may (an image that is not trusted can change
+    what lies there), all else is read only. Of the cache it is `hub` alone: beside it lie the logins (`token`, `stored_tokens`).
+    Refusal for a folder that is not there, and for a socket, or a folder with one: a daemon's would hand over the machine."""
+    found = [(str(_hub(folder)), INSIDE, True)] if (folder := models(start)) else []
     for text in start.machine.mounts:
         here, _, there = text.partition(":")
         if not here.startswith("/") or not there.startswith("/") or {",", ":"} & set(there) or "," in here:
             raise Refusal(f"the mount {text} is not HOST:CONTAINER", "write two absolute paths in the machine file's `mounts`")
         if not Path(here).exists():
             raise Refusal(f"the mount {here} is not there", "correct `mounts` in the machine file")
-        if Path(here).is_socket() or any(Path(socket).is_relative_to(Path(here).resolve()) for socket in SOCKETS):
+        if _opens(Path(here).resolve(), start.host.env):
             raise Refusal(f"the mount {here} would give a container this machine's daemons", "mount a folder without sockets")
         found.append((here, there, False))
     return found
+
+
+def _hub(folder: Path) -> Path:
+    """The models of a cache; made where it has none yet, since a container's client would make it as root."""
+    hub = folder / "hub"
+    try:
+        hub.mkdir(exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"{hub}: {error.strerror}", "let `models` in the machine file (HF_HOME) name a cache") from None
+    return hub
+
+
+def _opens(folder: Path, env: Mapping[str, str]) -> bool:
+    """Whether a mount of this folder would let a container talk to this machine's daemons, also where their sockets have other
+    places than usual: read only hinders no connection."""
+    told = [env[name].removeprefix("unix://") for name in DAEMONS if env.get(name, "").startswith(("/", "unix:///"))]
+    known = [Path(place) for place in (*SOCKETS, *told, f"/run/user/{os.getuid()}")]
+    if _socket(folder) or any(place.resolve().is_relative_to(folder) for place in known):
+        return True
+    files = (Path(top) / name for top, _, names in os.walk(folder) for name in names)
+    return any(map(_socket, islice(files, SCANNED)))
+
+
+def _socket(file: Path) -> bool:
+    try:
+        return file.is_socket()
+    except OSError:
+        return False

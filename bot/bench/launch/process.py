@@ -61,6 +61,6 @@ def _filled(word: str, put: Mapping[str, str]) -> str:
 
 def _environment(start: Start) -> dict[str, str]:
     env = start.host.env
-    passed = {name: env[name] for name in (*given.PROCESS, *given.OFFLINE) if name in env}
+    passed, named = {name: env[name] for name in given.PROCESS if name in env}, given.of_machine(start)
     models = given.models(start)
-    return {**passed, **({"HF_HOME": str(models)} if models else {}), **given.token(env), **given.of_machine(start)}
+    return {**passed, **({"HF_HOME": str(models)} if models else {}), **given.token(env), **named, **given.offline(start, named)}

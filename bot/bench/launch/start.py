@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from bot.bench.host import Host, Place
 from bot.errors import Unreachable
 from bot.model.bench import Machine, Order
+from bot.ports import Running
 
 LOOK_S, TELL_S = 0.1, 30.0
 
@@ -61,9 +63,11 @@ class Start:
         self.noted("\n".join([*filter(None, words), *([f"exit code {code}"] if code else [])]) or "done")
         return code, words[0], words[1]
 
-    def called(self, argv: Sequence[str], env: Mapping[str, str], *, what: str, limit_s: float) -> tuple[int, str]:
+    def called(self, argv: Sequence[str], env: Mapping[str, str], *, what: str, limit_s: float,
+               patience_s: float = 0.0) -> tuple[int, str]:
         """Exit code and output (both, as they came) of a program that takes its time: its output goes to the log while it
-        runs, and it is stopped on every way out. Unreachable past the limit."""
+        runs, and it is stopped on every way out, after `patience_s` seconds in which it may end by itself. Unreachable past the
+        limit."""
         self.noted(f"$ {_shown(argv)}")
         before, clock = self.log.stat().st_size, self.host.clock
         begun = told = clock.now()
@@ -79,10 +83,17 @@ class Start:
                     self.host.say(f"{what}: {(now - begun).total_seconds():.0f} s")
                 clock.sleep(LOOK_S)
         finally:
+            self._patient(running, patience_s)
             running.stop(2.0)
         with self.log.open("rb") as file:
             file.seek(before)
             return code, file.read(1_000_000).decode("utf-8", "replace")
+
+    def _patient(self, running: Running, seconds: float) -> None:
+        clock = self.host.clock
+        until = clock.now() + timedelta(seconds=seconds)
+        while running.ended() is None and clock.now() < until:
+            clock.sleep(LOOK_S)
 
 
 def tail(file: Path, size: int = 65_536) -> str:

@@ -107,6 +107,7 @@ class TestFailures:
         ("Error: initializing source docker://a/b:1: reading manifest 1 in a/b: manifest unknown: manifest unknown", "no image", Refusal),
         ("Error response from daemon: pull access denied for a/b, repository does not exist or may require 'docker login': denied: "
          "requested access to the resource is denied", "only after a login", Refusal),
+        ("Error response from daemon: Head \"https://r:5000/v2/a/b/manifests/1\": no basic auth credentials", "only after a login", Refusal),
         ("[ERROR] URL https://registry-1.docker.io/v2/a/b/manifests/1 returned error code: 404 Not Found", "no image", Refusal),
         ("[ERROR] URL https://nvcr.io/v2/a/b/manifests/1 returned error code: 401 Unauthorized", "only after a login", Refusal),
         ('Error response from daemon: Get "https://r.invalid/v2/": dial tcp: lookup r.invalid: no such host', "registry", Unreachable),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from bot.bench.launch import leftovers
+from bot.bench.launch import start as start_module
 from bot.bench.launch.containers import _entered, _Image
 from bot.errors import BadInput, Missing, Refusal, Unreachable
 from tests.bench.launch.worlds import FULL, IMAGE, PROGRAM, TOKEN, Scene, over
@@ -62,6 +64,13 @@ class TestAServerInAContainer:
         assert not {"--privileged", "--ipc", "--pid", "--network", "--volume", "-v"} & set(call) and "docker.sock" not in str(call)
         assert "--http-proxy=false" in call  # podman hands on its own where it is not told otherwise
 
+    def test_a_port_that_needs_a_privilege_is_another_one_inside(self, scene, stack, monkeypatch):
+        monkeypatch.setattr("bot.bench.launch.port.chosen", lambda machine: 80)
+        scene.world.holds(FULL, program=PROGRAM)
+        assert scene.begin(stack, "podman").url == "http://127.0.0.1:80"
+        [call] = scene.world.called("podman", "create")
+        assert option(call, "--publish") == ["127.0.0.1:80:8080"] and option(call, "--port") == ["8080"]
+
     def test_what_the_pull_said_is_where_the_proof_of_the_image_reads_it(self, scene, stack):
         digest = scene.world.holds(FULL, program=PROGRAM)
         server = scene.begin(stack, "docker")
@@ -106,9 +115,9 @@ class TestTheTokenAndTheEnvironment:
         (tmp_path / "data").mkdir()
         scene.begin(stack, "docker", {"models": str(tmp_path / "models"), "mounts": (f"{tmp_path}/data:/data",)})
         [call] = scene.world.called("docker", "create")
-        assert option(call, "--mount") == [f"type=bind,source={tmp_path}/models,target=/hf",
+        assert option(call, "--mount") == [f"type=bind,source={tmp_path}/models/hub,target=/hf/hub",
                                            f"type=bind,source={tmp_path}/data,target=/data,readonly"]
-        assert "HF_HOME=/hf" in option(call, "--env")
+        assert "HF_HUB_CACHE=/hf/hub" in option(call, "--env") and "HF_HOME" not in str(call)  # beside `hub` lies the host's login
 
     @pytest.mark.parametrize("machine, words", [
         ({"env": {"GITHUB_TOKEN": "x"}}, "GITHUB_TOKEN"), ({"models": "/no/such"}, "/no/such is not there"),
@@ -185,6 +194,19 @@ class TestTheEndOfAServer:
         assert scene.world.containers() == {} and not Path(f"/proc/{one['pid']}").exists()
 
 
+class Interrupts:
+    """A signal while the client waits for `create`, once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.done = scene, False
+
+    def __call__(self, seconds: float) -> None:
+        time.sleep(seconds)
+        if not self.done and self.scene.world.called("docker", "create"):
+            self.done = True
+            raise KeyboardInterrupt
+
+
 class TestEveryWayOut:
     """Where the work breaks off, what was begun is stopped and removed."""
 
@@ -212,6 +234,23 @@ class TestEveryWayOut:
         scene.world.slows("create", 0.2)
         self.broken(scene, "create")
         assert scene.world.containers() == {}
+
+    def test_a_client_that_is_creating_may_end_by_itself(self, scene, monkeypatch):
+        """A daemon makes what it was asked for, also when its client is stopped meanwhile."""
+        scene.world.holds(FULL, program=PROGRAM)
+        scene.world.slows("create", 0.4)
+        patience, asked = start_module.Start._patient, []
+
+        def patient(start, running, seconds):
+            asked.append(seconds)
+            patience(start, running, seconds)
+            assert not seconds or running.ended() == 0
+
+        monkeypatch.setattr(start_module.Start, "_patient", patient)
+        monkeypatch.setattr("bot.adapters.clock.SystemClock.sleep", interrupts := Interrupts(scene))
+        with pytest.raises(KeyboardInterrupt), ExitStack() as stack:
+            scene.begin(stack, "docker")
+        assert interrupts.done and asked[-1] > 0 and scene.world.containers() == {}
 
     def test_a_daemon_that_is_too_slow_to_remove_is_told_and_the_next_bench_does_it(self, scene, monkeypatch):
         monkeypatch.setattr("bot.bench.launch.containers.LATE_S", 0.2)

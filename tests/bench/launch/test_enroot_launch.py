@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from bot.bench.launch.enroot import CONFIG
 from bot.errors import Missing, Refusal
 from tests.bench.launch.worlds import FULL, IMAGE, PROGRAM, TOKEN, Scene, over
 
@@ -84,6 +87,39 @@ class TestPlainEnroot:
     def test_without_enroot_that_is_said(self, tmp_path, stack):
         with pytest.raises(Missing, match="enroot is not installed"):
             Scene(tmp_path).begin(stack, "enroot")
+
+
+class TestTheImagesOwnFiles:
+    """Enroot would mount what an image's fstab names, and fill this client's variables into its environment."""
+
+    READS = """set -e
+common::envsubst() { [ ! -f "$1" ] || cat "$1"; }
+start() { export ENROOT_ROOTFS="$1"; source "$2"; common::envsubst "$1/etc/fstab"; common::envsubst "$3"; common::envsubst /no/such; }
+"""
+
+    def said(self, tmp_path, reads: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "root" / "etc").mkdir(parents=True)
+        (tmp_path / "root" / "etc" / "fstab").write_text("/var/run/docker.sock /x none bind\n")
+        (tmp_path / "operators.fstab").write_text("/data /data none bind\n")
+        (tmp_path / "made.conf").write_text(CONFIG)
+        return subprocess.run(["bash", "-c", f'{reads}start "$@"', "bash", tmp_path / "root", tmp_path / "made.conf",
+                               tmp_path / "operators.fstab"], capture_output=True, text=True)
+
+    def test_are_not_read_and_the_operators_are(self, tmp_path):
+        done = self.said(tmp_path, self.READS)
+        assert (done.stdout, done.stderr, done.returncode) == ("/data /data none bind\n", "", 0)
+
+    def test_an_enroot_that_reads_them_another_way_does_not_start(self, tmp_path):
+        done = self.said(tmp_path, self.READS.replace("common::envsubst() {", "other() {"))
+        assert done.returncode and not done.stdout and "not known here" in done.stderr
+
+    def test_the_script_is_handed_over_and_removed(self, scene):
+        scene.world.holds(FULL, program=PROGRAM)
+        with ExitStack() as stack:
+            command = scene.begin(stack, "enroot").launched.command
+            file = Path(command[command.index("--conf") + 1])
+            assert file.read_text() == CONFIG
+        assert not file.exists()
 
 
 class TestUnderSlurm:
