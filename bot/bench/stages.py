@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from bot import __version__
-from bot.bench import diary, kept, rows, steps
+from bot.bench import diary, kept, masked, rows, steps
 from bot.bench.diary import Diary
 from bot.bench.host import Host, Place
 from bot.bench.run import Known, Run
@@ -128,6 +128,7 @@ def _finished(run: Run, day: Diary, end: End, began: datetime) -> Report:
     run.tell(rows=told.rows if end.state == "complete" else rows.partial(told.rows))
     kept.rows(place, run.report.rows)
     day.end(_end(run, end))
+    masked.mask(place, masked.secrets(host.env, run.machine.env))
     files = kept.files(place)
     whole = _since(run, began)
     seconds = {**run.report.seconds, "whole": round(whole, 3)}
