@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from bot import __version__
-from bot.bench import diary, kept, rows, steps
+from bot.bench import diary, kept, rows, secrets, steps
 from bot.bench.diary import Diary
 from bot.bench.host import Host, Place
 from bot.bench.run import Known, Run
@@ -71,7 +71,7 @@ def _through(run: Run, day: Diary, faults: list[Exception]) -> End:
     """Every stage in its order, or why it went no further."""
     measuring, at = False, ""
     try:
-        kept.report(run.place, run.report)
+        kept.report(run.place, run.shown)
         for stage in STAGES:
             if stage.only in ("", run.order.kind):
                 at = stage.name
@@ -84,7 +84,7 @@ def _through(run: Run, day: Diary, faults: list[Exception]) -> End:
                 finally:
                     if stage.span:
                         run.spent(stage.span, _since(run, began))
-                kept.report(run.place, run.report, sync=False)
+                kept.report(run.place, run.shown, sync=False)
     except BumpbotError as error:
         run.salvage(error)
         over = run.server is not None and run.server.over() is not None
@@ -128,6 +128,7 @@ def _finished(run: Run, day: Diary, end: End, began: datetime) -> Report:
     run.tell(rows=told.rows if end.state == "complete" else rows.partial(told.rows))
     kept.rows(place, run.report.rows)
     day.end(_end(run, end))
+    kept.masked(place, run.secrets)
     files = kept.files(place)
     whole = _since(run, began)
     seconds = {**run.report.seconds, "whole": round(whole, 3)}
@@ -150,7 +151,8 @@ def _end(run: Run, end: End) -> str:
 
 
 def _ended(run: Run, end: End) -> Report:
-    report = replace(run.report, state=end.state, reason=end.reason, hint=end.hint, ended=_moment(run.host.clock.now()))
+    reason, hint = (secrets.masked(text, run.secrets) for text in (end.reason, end.hint))
+    report = replace(run.shown, state=end.state, reason=reason, hint=hint, ended=_moment(run.host.clock.now()))
     return replace(report, exit_code=end.exit_code if end.state != "complete" else int(not report.good))
 
 
