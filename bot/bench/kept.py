@@ -14,7 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from bot.bench import secrets
 from bot.bench.host import Place
 from bot.errors import Refusal
 from bot.model.bench import Report
@@ -78,13 +77,6 @@ def sums(place: Place, known: Iterable[Filed]) -> None:
     """`SHA256SUMS` of `known` and of `bench.json`, as `sha256sum --check` reads it in the folder above both."""
     lines = {one.name: one.sha256 for one in known} | {f"results/{REPORT}": _sha256(place.results / REPORT)}
     _replaced(place.results / SUMS, "".join(f"{lines[name]}  {name}\n" for name in sorted(lines)).encode())
-
-
-def masked(place: Place, hidden: tuple[str, ...]) -> None:
-    """Every log and every plain export without secrets, before anything is summed up."""
-    for name, path in _all(place):
-        if not name.endswith(".gz"):
-            secrets.file(path, hidden)
 
 
 def exports(place: Place) -> Iterator[tuple[str, Path]]:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from bot import __version__
-from bot.bench import diary, kept, rows, secrets, steps
+from bot.bench import diary, kept, masked, rows, steps
 from bot.bench.diary import Diary
 from bot.bench.host import Host, Place
 from bot.bench.run import Known, Run
@@ -128,7 +128,7 @@ def _finished(run: Run, day: Diary, end: End, began: datetime) -> Report:
     run.tell(rows=told.rows if end.state == "complete" else rows.partial(told.rows))
     kept.rows(place, run.report.rows)
     day.end(_end(run, end))
-    kept.masked(place, run.secrets)
+    masked.mask(place, run.secrets)
     files = kept.files(place)
     whole = _since(run, began)
     seconds = {**run.report.seconds, "whole": round(whole, 3)}
@@ -151,7 +151,7 @@ def _end(run: Run, end: End) -> str:
 
 
 def _ended(run: Run, end: End) -> Report:
-    reason, hint = (secrets.masked(text, run.secrets) for text in (end.reason, end.hint))
+    reason, hint = (masked.text(words, run.secrets) for words in (end.reason, end.hint))
     report = replace(run.shown, state=end.state, reason=reason, hint=hint, ended=_moment(run.host.clock.now()))
     return replace(report, exit_code=end.exit_code if end.state != "complete" else int(not report.good))
 

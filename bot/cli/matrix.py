@@ -9,12 +9,14 @@ import msgspec
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.process import LocalProcess
 from bot.adapters.tree import LocalCommit
+from bot.bench import command
 from bot.cli.jobs import jobs_of
 from bot.cli.layouts import is_repository, layout_of, tree_of
 from bot.cli.output import as_json, note, table
 from bot.cli.place import Place
 from bot.errors import BadArguments, BadInput, Refusal, Unreachable
 from bot.layout import Layout, Smoke
+from bot.model.bench import Order
 from bot.model.recipe import Point
 from bot.recipe import matrix as matrices
 from bot.recipe.changed import changed as compare
@@ -44,10 +46,11 @@ def matrix(place: Place, recipes: Sequence[str], *, smoke: bool, changed: str | 
         found = only(found, points)
     if eval_limit is not None:
         found = tuple(limited(point, eval_limit, rules.eval_shuffled) for point in found)
+    orders = startable(tree, layout, found)
     if jobs:
-        as_json(msgspec.to_builtins(jobs_of(matrices.orders(tree, layout, found), complete(tree, layout, found))))
+        as_json(msgspec.to_builtins(jobs_of(orders, complete(tree, layout, found))))
     elif format_ == "json":
-        as_json(msgspec.to_builtins(matrices.orders(tree, layout, found)))
+        as_json(msgspec.to_builtins(orders))
     elif found or changed is None:
         _draw(found, keys, format_)
 
@@ -60,6 +63,20 @@ def whole(tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]
             home = tree.home(layout, key)
             raise BadInput("no point comes of it", "compare it with its neighbours", file=home.file, line=home.line, key=key)
     return found
+
+
+def startable(tree: Shelf, layout: Layout, found: Sequence[Point]) -> tuple[Point, ...]:
+    """These points as a runner takes them. BadInput names the recipe whose arguments or variables `bench` would refuse there: that
+    is known before a machine is asked for."""
+    orders = matrices.orders(tree, layout, found)
+    for order in {order.recipe: order for order in orders if isinstance(order, Order)}.values():
+        try:
+            command.arguments(order)
+            command.environment(order, contained=True)
+        except Refusal as error:
+            home = tree.home(layout, order.recipe)
+            raise BadInput(error.reason, error.hint, file=home.file, key=f"{order.recipe}: serve") from None
+    return orders
 
 
 def complete(tree: Shelf, layout: Layout, found: Sequence[Point]) -> frozenset[str]:

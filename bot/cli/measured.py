@@ -23,13 +23,12 @@ from bot.adapters.programs import LocalPrograms
 from bot.adapters.tree import LocalCommit
 from bot.bench.order import read_machine
 from bot.cli.jobs import jobs_of
-from bot.cli.matrix import complete, limited, only, whole
+from bot.cli.matrix import complete, limited, only, startable, whole
 from bot.cli.packaged import layout_from
 from bot.cli.place import content
 from bot.errors import BadInput, Missing, Refusal
 from bot.layout import Smoke
 from bot.model.bench import Machine, Order, Report
-from bot.recipe import matrix
 from bot.recipe.shelf import Shelf
 from bot.rehearse.engine import model
 from bot.rehearse.measuring import Ask, Done, Planned
@@ -103,7 +102,7 @@ class Bench:
         if ask.eval_limit is not None:
             shuffled = (self._layout.smoke or Smoke()).eval_shuffled
             found = tuple(limited(point, ask.eval_limit, shuffled) for point in found)
-        jobs = jobs_of(matrix.orders(shelf, self._layout, found), complete(shelf, self._layout, found))
+        jobs = jobs_of(startable(shelf, self._layout, found), complete(shelf, self._layout, found))
         folder = self._work / "runs" / str(ask.run)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "jobs.json").write_bytes(msgspec.json.encode(jobs))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.bench import kept, secrets, stages
+from bot.bench import kept, stages
 from bot.bench.host import Host
 from bot.errors import Refusal
 from bot.model.bench import Gate, Machine
@@ -30,23 +30,6 @@ def measure(bench: Bench) -> Any:
     return stages.measure(bench.order, MACHINE, host, bench.place, stages.Known(METRICS, None, bench.proof))
 
 
-class TestASecret:
-    @pytest.mark.parametrize(("name", "value"), [
-        ("HF_TOKEN", TOKEN), ("hugging_face_hub_token", TOKEN), ("AWS_SECRET_ACCESS_KEY", TOKEN), ("NGC_API_KEY", TOKEN),
-        ("DB_PASSWORD", TOKEN)])
-    def test_is_a_value_that_is_called_so(self, name: str, value: str) -> None:
-        assert secrets.of({name: value}) == (value,)
-
-    @pytest.mark.parametrize(("name", "value"), [
-        ("TOKENIZERS_PARALLELISM", "falsefalse"), ("HF_TOKEN", "short"), ("HF_TOKEN", ""), ("HF_TOKEN_PATH", "/home/runner/token"),
-        ("NCCL_DEBUG", "INFO-LEVEL"), ("HTTPS_PROXY", "http://proxy.corp:3128"), ("MONKEY", "bananabanana")])
-    def test_is_nothing_that_stands_in_harmless_text(self, name: str, value: str) -> None:
-        assert secrets.of({name: value}) == ()
-
-    def test_is_the_login_of_an_address_and_its_password_as_both_are_written(self) -> None:
-        assert secrets.of(MACHINE.env) == ("http://corp:pass%2Fphrase@", "pass%2Fphrase", "pass/phrase")
-
-
 class TestARun:
     def test_keeps_what_the_server_printed_without_the_secrets_in_it(self, bench: Bench) -> None:
         before = bench._begin
@@ -58,7 +41,7 @@ class TestARun:
         bench.instead["begin"] = printing
         assert measure(bench).state == "complete"
         said = (bench.place.logs / "server.log").read_bytes()
-        assert said.decode() == f"a {'*' * 19} b\nNCCL_DEBUG=INFO-LEVEL {'*' * 26}proxy:3128\n{'*' * 19}"
+        assert said.decode() == f"a {'*' * 19} b\nNCCL_DEBUG=INFO-LEVEL http://corp:{'*' * 13}@proxy:3128\n{'*' * 19}"
         sums = (bench.place.results / "SHA256SUMS").read_text()
         assert f"{hashlib.sha256(said).hexdigest()}  logs/server.log" in sums
 

@@ -44,6 +44,16 @@ def recipe(repo: Path, old: str, new: str) -> Path:
     return repo
 
 
+class TestWhatARunnerWouldRefuse:
+    @pytest.mark.parametrize(("serve", "said"), [
+        ("args: {--privileged: 1}", "privileged"), ("args: {host: 1}", "host"), ('args: {a: "x\\ny"}', "cannot be printed"),
+        ("env: {GITHUB_TOKEN: x}", "GITHUB_TOKEN"), ("env: {A=B: x}", "variable"), ("env: {HF_ENDPOINT: x}", "HF_ENDPOINT")])
+    @pytest.mark.parametrize("how", ["--jobs", "--smoke"])
+    def test_is_told_by_file_and_recipe_before_a_machine_is_asked_for(self, repo: Path, serve: str, said: str, how: str) -> None:
+        done = asked(recipe(repo, "workload:", f"serve: {{{serve}}}\nworkload:"), "toy", how)
+        assert done.code == 1 and done.out == "" and "recipes/toy.yaml: toy: serve" in done.line and said in done.line
+
+
 class TestSeveralRecipes:
     def test_make_one_matrix_in_the_order_named(self, pair: Path) -> None:
         assert [(point["recipe"], point["concurrency"], point["kind"]) for point in told(pair, "toy-mtp", "toy")] == [

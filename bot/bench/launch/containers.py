@@ -120,12 +120,10 @@ class _Container:
         that they stand in no list of processes and no log."""
         start = self.start
         recipe, named = command.environment(start.order, contained=True), chosen.rest(given.of_machine(start))
-        hidden = {**named, **given.token(start.host.env)}
-        plain = {name: value for name, value in recipe.items() if name not in hidden}
-        plain |= given.offline(start, hidden) | given.cache(start)
-        # What the client itself reads (its PATH, its daemon) must stay its own.
-        for name in [name for name in hidden if name == "PATH" or name in self.env]:
-            plain[name] = hidden.pop(name)
+        secret = {**named, **given.token(start.host.env)}
+        shown, hidden = given.split(secret)
+        plain = {name: value for name, value in recipe.items() if name not in secret} | shown
+        plain |= given.offline(start, secret) | given.cache(start)
         options = [word for name, value in sorted(plain.items()) for word in ("--env", f"{name}={value}")]
         return [*options, *(word for name in sorted(hidden) for word in ("--env", name))], hidden
 

@@ -88,8 +88,8 @@ class _Container:
         start = self.start
         recipe, named = command.environment(start.order, contained=True), chosen.rest(given.of_machine(start))
         secret = {**named, **given.token(start.host.env)}
-        hidden = {name: value for name, value in secret.items() if name not in (*self.env, "PATH")}
-        plain = {name: value for name, value in {**recipe, **named}.items() if name not in hidden}
+        shown, hidden = given.split(secret)
+        plain = {name: value for name, value in recipe.items() if name not in secret} | shown
         plain |= given.offline(start, named) | given.cache(start)
         if chosen.ids:
             plain["NVIDIA_VISIBLE_DEVICES" if chosen.vendor == "nvidia" else "ROCR_VISIBLE_DEVICES"] = ",".join(chosen.ids)

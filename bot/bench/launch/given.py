@@ -42,6 +42,14 @@ def token(env: Mapping[str, str]) -> dict[str, str]:
     return next(({"HF_TOKEN": env[name]} for name in TOKENS if env.get(name)), {})
 
 
+def split(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """(plain, hidden) of what the operator gives a container. Hidden is named alone, and its value is in the client's environment,
+    in the place of the client's own where that has one: a proxy with a password stood in the list of processes and in bench.json.
+    Plain is what the client itself finds its daemon, logins and folders by, which must stay its own; no secret is among it."""
+    own = {name for name in values if name == "PATH" or (name in CLIENT and name not in _WORLD) or name.startswith(CLIENT_BEGINS)}
+    return {name: values[name] for name in own}, {name: value for name, value in values.items() if name not in own}
+
+
 def of_machine(start: Start) -> dict[str, str]:
     """What the operator gives every server. Refusal for what a workflow's steps alone may have (SECURITY.md 4)."""
     for name in start.machine.env:

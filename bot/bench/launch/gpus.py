@@ -87,7 +87,7 @@ def _unseen(order: Order, vendor: str, named: tuple[str, list[str]] | None, must
         return Chosen(vendor=vendor, ids=tuple(ids[: order.gpus]), notes=(BLIND if named is None else NAMELESS,))
     few = f"the point needs {order.gpus} GPUs, and {variable} names {len(ids)}"
     if must:
-        raise Refusal(few, f"name more in {variable}, or unset it")
+        raise known(Refusal(few, f"name more in {variable}, or unset it"), "few-gpus", order.hardware, len(ids), "of", order.gpus)
     return Chosen(notes=(few,))
 
 
@@ -129,7 +129,8 @@ def _checked(order: Order, variable: str, word: str, there: Sequence[Card], vend
     elif card is not None and not kind[there.index(card)]:
         why = f"is {one_line(card.name or 'without a name', 80)}, and the point is one of {order.gpus} x {order.hardware}"
     if why:
-        raise Refusal(f"{variable} names GPU {word}, which {why}", f"name others in {variable}, or unset it")
+        raise known(Refusal(f"{variable} names GPU {word}, which {why}", f"name others in {variable}, or unset it"),
+                    "few-gpus", order.hardware, "?", "of", order.gpus)
     return card
 
 

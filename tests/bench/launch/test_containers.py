@@ -109,6 +109,16 @@ class TestTheTokenAndTheEnvironment:
         seen = {name for env in scene.world.environments("docker") for name in env}
         assert not {name for name in seen if name.startswith(("GITHUB_", "ACTIONS_", "RUNNER_"))}
 
+    @pytest.mark.parametrize("own", [{}, {"HTTPS_PROXY": "http://proxy"}, {"HTTPS_PROXY": ""}])
+    def test_a_proxy_with_a_password_is_nowhere_whatever_the_bench_has_itself(self, scene, stack, own):
+        scene.world.holds(FULL, program=PROGRAM)
+        scene.env |= own
+        server = scene.begin(stack, "docker", {"env": {"HTTPS_PROXY": "http://u:operators-secret@proxy:3128"}})
+        [call] = scene.world.called("docker", "create")
+        assert option(call, "--env") == ["HTTPS_PROXY"]
+        assert "operators-secret" not in f"{scene.launch_log}{server.launched}{scene.world.calls()}{scene.said}"
+        assert any(env.get("HTTPS_PROXY", "").endswith("@proxy:3128") for env in scene.world.environments("docker"))
+
     def test_the_models_folder_is_the_containers_cache_and_others_are_read_only(self, scene, stack, tmp_path):
         scene.world.holds(FULL, program=PROGRAM)
         (tmp_path / "models").mkdir()
