@@ -86,7 +86,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     with repository(work) as here:
         head = branch(here, "bumpbot/toy-1", **{"recipes__toy.yaml": runner.RECIPE.format(name=here.image)})
         env = {**runner.machine(work / "runner", "--version", "1.0.0", "--wrong-share", "0.5"), "STANDIN_TAMPERS": str(tampers)}
-        yield Run(here.measure("smoke.yml", inputs(head, **{"eval-limit": "20", "fail-fast": "false"}), env=env), here, head)
+        yield Run(here.measure("smoke.yml", inputs(head, **{"eval-limit": "20"}), env=env), here, head)
 
 
 TAMPERS = dedent("""
@@ -147,8 +147,9 @@ class TestASweep:
 
 class TestARunThatDoesNotHold:
     def test_fails_for_its_eval_and_for_what_was_tampered_with_and_for_nothing_else(self, broken: Run) -> None:
-        assert broken.ran.code == 1
-        assert broken.ran.jobs == {**MEASURED, EVAL: "failure", "collect": "failure"}, broken.ran.log
+        # act reads no expression in `fail-fast` and takes it for true: whether the other jobs end before the eval fails is chance.
+        others = {job: result for job, result in broken.ran.jobs.items() if job not in ("toy c1", "toy c4")}
+        assert (broken.ran.code, others) == (1, {"plan": "success", EVAL: "failure", "collect": "failure"}), broken.ran.log
 
     def test_tells_each_fault_in_a_line(self, broken: Run) -> None:
         said = {line.split("refused: ", 1)[1].strip() for line in broken.ran.log.splitlines() if "refused: " in line}
