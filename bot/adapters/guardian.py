@@ -24,7 +24,7 @@ ORPHANED_S, REST_S, LAST_S, LOOK_S = 5.0, 1.0, 5.0, 1.0
 """Seconds: the grace when the starter is gone; what a program left behind has to end by itself; the wait for the killed."""
 KEPT, HEAD, TAIL = 256 << 20, 64 << 20, 64 << 20
 """Bytes: of a log at most, looked at now and then; and of its beginning and its end, which are kept of a larger one."""
-BOUND_S, _LINE = 0.25, 65_536
+BOUND_S, _LINE, _FAST = 0.25, 65_536, 4 << 20
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 _LINUX = sys.platform.startswith("linux")
 
@@ -130,8 +130,7 @@ def _watched(pid: int, control: _Control, limits: tuple[int, int, int]) -> int:
         rest = LOOK_S if until is None else until - time.monotonic()
         if rest <= 0:
             break
-        log.bound()
-        select.select([wake, *([0] if control.open else [])], [], [], min(rest, LOOK_S, BOUND_S))
+        select.select([wake, *([0] if control.open else [])], [], [], min(rest, LOOK_S, log.bound()))
         with suppress(BlockingIOError):
             os.read(wake, 512)
     code = _cleared(pid, code)
@@ -144,12 +143,17 @@ class _Log:
 
     def __init__(self, kept: int, head: int, tail: int) -> None:
         self._most, self._head, self._tail, self._left_out, self._told = kept, head, tail, 0, 0
+        self._size = 0
 
-    def bound(self) -> None:
-        """Leaves out the middle of a log that has grown too large, and says so there."""
+    def bound(self) -> float:
+        """Leaves out the middle of a log that has grown too large, and says so there. Seconds until the next look."""
+        grown = 0
         with suppress(OSError):
-            if _LINUX and stat.S_ISREG((seen := os.fstat(1)).st_mode) and seen.st_size > self._most:
-                self._cut()
+            if _LINUX and stat.S_ISREG((seen := os.fstat(1)).st_mode):
+                grown, self._size = seen.st_size - self._size, seen.st_size
+                if self._size > self._most:
+                    self._cut()
+        return BOUND_S if grown < _FAST else BOUND_S / 10
 
     def _cut(self) -> None:
         with open("/proc/self/fd/1", "rb") as file:
@@ -165,6 +169,7 @@ class _Log:
         words = f"\n[bumpbot: at least {self._left_out} bytes are left out here: of this log {self._most} are kept at most]\n"
         self._told = len(words)
         os.ftruncate(1, self._head)
+        self._size = self._head
         _write(words.encode() + end)
 
 
