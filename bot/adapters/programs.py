@@ -25,6 +25,9 @@ _RUNNING: set[Started] = set()
 class LocalPrograms(LocalProcess):
     """Satisfies the Programs port: `run` is LocalProcess's, `start` puts a guardian over what it starts."""
 
+    bounds = (guardian.KEPT, guardian.HEAD, guardian.TAIL)
+    """Bytes that a log may have at most, and of its beginning and its end what is kept of a larger one."""
+
     def found(self, name: str) -> bool:
         """Whether a program of this name is on the PATH, or is there under this path."""
         return shutil.which(name, path=self._path) is not None
@@ -43,7 +46,8 @@ class LocalPrograms(LocalProcess):
             raise
         finally:
             os.close(said)
-        order = {"argv": list(argv), "env": {"PATH": self._path, **env}, "cwd": None if cwd is None else str(cwd)}
+        order = {"argv": list(argv), "env": {"PATH": self._path, **env}, "cwd": None if cwd is None else str(cwd),
+                 "log": self.bounds}
         told = marshal.dumps(order)
         return Started(over, heard, len(told).to_bytes(4, "big") + told, argv[0])
 

@@ -5,13 +5,17 @@ An image may print its whole environment as it starts, and the token for models 
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
+
+import msgspec
 
 from bot.bench.host import Place
 from bot.bench.launch.given import TOKENS
+from bot.model.bench import Report
 
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _PIECE, _LEAST = 1 << 20, 6
@@ -23,9 +27,9 @@ def secrets(env: Mapping[str, str], machine: Mapping[str, str]) -> tuple[bytes, 
     addresses. The longest first, since one may hold another."""
     found = {value for name, value in env.items() if name in TOKENS}
     found |= {value for name, value in machine.items() if _SECRET.search(name)}
-    for value in machine.values():
+    for value in (*env.values(), *machine.values()):
         found |= {word for word in _passwords(value) if word}
-    return tuple(sorted((value.encode() for value in found if len(value) >= _LEAST), key=len, reverse=True))
+    return tuple(sorted((os.fsencode(value) for value in found if len(value) >= _LEAST), key=len, reverse=True))
 
 
 def mask(place: Place, values: Iterable[bytes]) -> None:
@@ -40,6 +44,26 @@ def mask(place: Place, values: Iterable[bytes]) -> None:
                 for at, size in list(_places(stream, pattern, len(wanted[0]))):
                     stream.seek(at)
                     stream.write(b"*" * size)
+
+
+def text(words: str, values: Iterable[bytes]) -> str:
+    """Words without them."""
+    for value in values:
+        words = words.replace(os.fsdecode(value), "*" * len(value))
+    return words
+
+
+def report(told: Report, values: Sequence[bytes]) -> Report:
+    """A report without them: a server's answers and its last words stand in it, and it is an artifact too."""
+    return msgspec.convert(_deep(msgspec.to_builtins(told), values), Report) if values else told
+
+
+def _deep(value: Any, values: Sequence[bytes]) -> Any:
+    if isinstance(value, dict):
+        return {name: _deep(inner, values) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_deep(inner, values) for inner in value]
+    return text(value, values) if isinstance(value, str) else value
 
 
 def _passwords(value: str) -> Iterable[str | None]:

@@ -12,14 +12,14 @@ from typing import Any
 
 from bot import strict
 from bot.errors import BadInput, Refusal
+from bot.model import worded
 from bot.model.bench import Machine, Order, Trace, trace_faults
+from bot.strict.words import key_of
 
 PICK = "give one: bumpbot matrix RECIPE --points ID --format json > point.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/+-]{0,119}")
-_REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,119}|")
-_METRIC = re.compile(r"[A-Za-z0-9_@.+,-]{0,120}")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@#+-]{0,499}")
 _ARGUMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -44,6 +44,8 @@ def read_order(data: bytes, file: str) -> Order:
     order = strict.convert(Order, _traced(whole), file=file)
     for key, reason, hint in trace_faults(order.load.trace) if order.load and order.load.trace else ():
         raise BadInput(reason, hint, file=file, key=f"load.trace.{key}")
+    for key, reason, hint in worded.faults(order):
+        raise BadInput(reason, hint, file=file, key=key)
     for key, wrong, reason, hint in _FAULTS:
         if wrong(order):
             raise BadInput(reason, hint, file=file, key=key)
@@ -51,9 +53,17 @@ def read_order(data: bytes, file: str) -> Order:
 
 
 def read_machine(data: bytes, file: str) -> Machine:
-    """A machine file (YAML); an empty one, or one of comments, says nothing and is good."""
-    value, _ = strict.parse(data, file=file)
-    return Machine() if value is None else strict.load(Machine, data, file=file)
+    """A machine file (YAML); an empty one, or one of comments, says nothing and is good. BadInput names line and key of what does
+    not hold, also of a variable that no program can be given."""
+    value, lines = strict.parse(data, file=file)
+    machine = Machine() if value is None else strict.as_record(Machine, value, lines, file)
+    for name, told in machine.env.items():
+        for wrong, reason in ((_VARIABLE.fullmatch(name) is None, "a name that no variable has"),
+                              ("\0" in told, "a value with a byte 0, which no variable can hold")):
+            if wrong:
+                raise BadInput(reason, "letters, digits and `_` in a name; text in a value", file=file,
+                               line=lines.get(("env", name)), key=key_of(("env", name)))
+    return machine
 
 
 def _only(points: list[Any], file: str) -> Any:
@@ -115,9 +125,7 @@ _FAULTS: tuple[tuple[str, Callable[[Order], bool], str, str], ...] = (
     ("image", lambda order: not order.image, "no image", "the recipe names it: image: registry/repo:tag@sha256:..."),
     ("image", _no(_IMAGE, lambda order: order.image), "no reference of an image", "write registry/repo:tag@sha256:..."),
     ("recipe", _no(_NAME, lambda order: order.recipe), "no name of a recipe", "letters, digits, `.`, `_` and `-`"),
-    ("engine", _no(_NAME, lambda order: order.engine), "no name of an engine", "as in vllm or sglang"),
     ("model", _no(_MODEL, lambda order: order.model), "no name of a model", "as in organisation/model"),
-    ("revision", _no(_REVISION, lambda order: order.revision), "no revision", "give a commit of the model"),
     ("concurrency", lambda order: not 1 <= order.concurrency <= MOST, "no concurrency", f"from 1 to {MOST}"),
     ("gpus", lambda order: order.gpus < 1, "no number of GPUs", "a whole number from 1"),
     ("eval", lambda order: (order.kind == "eval") != (order.eval is not None),
@@ -129,7 +137,6 @@ _FAULTS: tuple[tuple[str, Callable[[Order], bool], str, str], ...] = (
     ("eval.threshold", lambda order: order.eval is not None and not 0 <= order.eval.threshold <= 1, "no share", "from 0 to 1"),
     ("eval.limit", lambda order: order.eval is not None and order.eval.limit is not None and order.eval.limit < 1,
      "no number of questions", "a whole number from 1, or null"),
-    ("metric", _no(_METRIC, lambda order: order.metric), "no metric of an eval", "as in exact_match,strict-match"),
     ("gates.failed_requests", lambda order: not 0 <= order.gates.failed_requests <= 1, "no share", "from 0 to 1"),
     ("args", lambda order: any(_ARGUMENT.fullmatch(name) is None for name in order.args), "a name that no argument has",
      "without the dashes before it, as in tensor-parallel-size"),

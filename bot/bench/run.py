@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bot.bench import masked
 from bot.bench.effective import Known as Limits
 from bot.bench.host import Host, Place, Server
 from bot.model.bench import Gate, Hardware, Machine, Order, Report
@@ -40,6 +41,15 @@ class Run:
     server: Server | None = None
     facts: Hardware = field(default_factory=Hardware)
     suite: Any = None
+    secrets: tuple[bytes, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.secrets = masked.secrets(self.host.env, self.machine.env)
+
+    @property
+    def shown(self) -> Report:
+        """The report as it may be kept and read: without secrets."""
+        return masked.report(self.report, self.secrets)
 
     def tell(self, **told: Any) -> None:
         """More is known. Gates, settings and tools add to those before."""

@@ -71,7 +71,7 @@ def _through(run: Run, day: Diary, faults: list[Exception]) -> End:
     """Every stage in its order, or why it went no further."""
     measuring, at = False, ""
     try:
-        kept.report(run.place, run.report)
+        kept.report(run.place, run.shown)
         for stage in STAGES:
             if stage.only in ("", run.order.kind):
                 at = stage.name
@@ -84,7 +84,7 @@ def _through(run: Run, day: Diary, faults: list[Exception]) -> End:
                 finally:
                     if stage.span:
                         run.spent(stage.span, _since(run, began))
-                kept.report(run.place, run.report, sync=False)
+                kept.report(run.place, run.shown, sync=False)
     except BumpbotError as error:
         run.salvage(error)
         over = run.server is not None and run.server.over() is not None
@@ -128,7 +128,7 @@ def _finished(run: Run, day: Diary, end: End, began: datetime) -> Report:
     run.tell(rows=told.rows if end.state == "complete" else rows.partial(told.rows))
     kept.rows(place, run.report.rows)
     day.end(_end(run, end))
-    masked.mask(place, masked.secrets(host.env, run.machine.env))
+    masked.mask(place, run.secrets)
     files = kept.files(place)
     whole = _since(run, began)
     seconds = {**run.report.seconds, "whole": round(whole, 3)}
@@ -151,7 +151,8 @@ def _end(run: Run, end: End) -> str:
 
 
 def _ended(run: Run, end: End) -> Report:
-    report = replace(run.report, state=end.state, reason=end.reason, hint=end.hint, ended=_moment(run.host.clock.now()))
+    reason, hint = (masked.text(words, run.secrets) for words in (end.reason, end.hint))
+    report = replace(run.shown, state=end.state, reason=reason, hint=hint, ended=_moment(run.host.clock.now()))
     return replace(report, exit_code=end.exit_code if end.state != "complete" else int(not report.good))
 
 

@@ -15,6 +15,7 @@ from bot import strict
 from bot.errors import BadInput
 from bot.images import reference
 from bot.model import policy as policies
+from bot.model import worded
 from bot.model.bench import Asked, Load, Order, Scalar, Trace, trace_faults
 from bot.model.policy import Wanted
 from bot.model.recipe import EvalSpec, Point
@@ -144,6 +145,15 @@ def _faults(recipe: OwnRecipe) -> Iterator[tuple[tuple[str | int, ...], str, str
         yield ("workload", "trace", key), reason, hint
     for place, reason, hint in policies.faults(recipe.policy):
         yield ("policy", *place), reason, hint
+    for order in orders(recipe, points(recipe)):
+        for key, reason, hint in worded.faults(order):
+            yield _SAID.get(key, (key,)), reason, hint
+
+
+# Where a recipe says what becomes a word of its orders.
+_SAID = {"id": ("evals",), "engine": ("engine", "name"), "revision": ("model", "revision"), "metric": ("evals",),
+         "workload": ("workload", "kind"), "hardware": ("hardware", "gpu"), "topology": ("serve", "args"),
+         "runner": ("hardware", "runner"), "weights": ("model", "weights"), "kv": ("model", "kv")}
 
 
 def schema() -> dict[str, Any]:

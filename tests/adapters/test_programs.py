@@ -96,6 +96,34 @@ class TestAProgramThatIsStarted:
         assert program.ended() == -signal.SIGPIPE
 
 
+class TestALogThatGrows:
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch):
+        monkeypatch.setattr(LocalPrograms, "bounds", (40_000, 10_000, 10_000))
+
+    def test_without_end_keeps_its_beginning_and_its_end_and_says_so(self, start, log):
+        log.write_text("before\n")
+        program = start("for n in range(100_000): print(n)")
+        until(lambda: program.ended() is not None)
+        lines = log.read_text().splitlines()
+        assert lines[:3] == ["before", "0", "1"] and lines[-2:] == ["99998", "99999"] and log.stat().st_size < 40_000
+        [told] = [at for at, line in enumerate(lines) if "are left out here: of this log 40000 are kept at most" in line]
+        assert all(line.isdigit() for line in (*lines[1:told - 1], *lines[told + 1:]))
+
+    def test_is_cut_while_the_program_goes_on_and_more_than_once(self, start, log):
+        program = start("import os, time\nfor part in 'abc':\n  print((part * 99 + '\\n') * 600, flush=True)\n"
+                        "  while part < 'c' and os.fstat(1).st_size > 40_000: time.sleep(0.01)")
+        until(lambda: program.ended() is not None)
+        words = log.read_text()
+        assert words.startswith("a" * 99 + "\n") and words.rstrip().endswith("\n" + "c" * 99)
+        assert words.count("are left out here") == 1 and log.stat().st_size < 40_000
+
+    def test_no_further_than_that_is_left_as_it_is(self, start, log):
+        program = start("print('x' * 30_000)")
+        until(lambda: program.ended() is not None)
+        assert log.read_text() == "x" * 30_000 + "\n"
+
+
 class TestWhatCannotBeStarted:
     @pytest.mark.parametrize("argv", [["no-such-program"], ["/no/such/program"]])
     def test_is_missing(self, log, argv):

@@ -74,7 +74,9 @@ class TestAPoint:
         ("image", ""), ("image", "-v /:/host x"), ("image", "a b"), ("recipe", "../up"), ("engine", "vllm; rm"), ("model", "a/b/c"),
         ("model", "--x"), ("revision", "../../x\n"), ("concurrency", 0), ("concurrency", 10**9), ("gpus", 0), ("load", None),
         ("eval", {"task": "gsm8k", "threshold": 0.5}), ("args", {"": 1}), ("args", {"--tp": 4}), ("args", {"tp 4": 4}),
-        ("env", {"A=B": "c"}), ("kind", "other"), ("metric", "a b"), ("gates", {"failed_requests": 1.5}),
+        ("env", {"A=B": "c"}), ("id", "../../x"), ("id", "own/../../x"), ("id", "a\nb"), ("id", ""), ("topology", "x\n::error::a|b"),
+        ("workload", "chat \u202e@torvalds"), ("workload", "@torvalds"), ("runner", "a`b"), ("hardware", "h200|x"), ("weights", "<b>"),
+        ("kv", "x\r"), ("fingerprint", "../x"), ("revision", "x/../../y"), ("id", "x" * 9999), ("kind", "other"), ("metric", "a b"), ("gates", {"failed_requests": 1.5}),
         *(("load", {**POINT["load"], name: wrong}) for name, wrong in (("requests", 0), ("repeats", 0), ("warmup", -1), ("input", 0),
                                                                        ("output", 0), ("requests", "8")))])
     def test_with_a_value_that_cannot_be_names_its_key(self, key: str, value: Any) -> None:
@@ -104,3 +106,9 @@ class TestAMachine:
     def test_that_does_not_hold_is_refused_with_its_line(self, text: bytes) -> None:
         with pytest.raises(BadInput, match=r"^machine.yml:[12]: "):
             read_machine(text, "machine.yml")
+
+    @pytest.mark.parametrize("variable", ['"A=B": x', '"": x', 'A: "x\\0y"', '"--privileged": x', '"A\\nB": x', '"A B": x'])
+    def test_whose_variable_no_program_can_be_given_is_refused_with_line_and_key(self, variable: str) -> None:
+        with pytest.raises(BadInput, match=r"^machine.yml:3: env\.") as raised:
+            read_machine(f"launcher: podman\nenv:\n  {variable}\n".encode(), "machine.yml")
+        assert "\n" not in str(raised.value)

@@ -145,7 +145,7 @@ class TestJobs:
             "bumpbot: toy: hardware.runner: no runner is named: add its labels: `runner: [self-hosted, h200]`")
 
     @pytest.mark.parametrize(("old", "new", "key"), [
-        ("task: gsm8k", "task: a/b", "evals.task"), ("[self-hosted, h200]", '["self-hosted", "${{ x }}"]', "hardware.runner"),
+        ("task: gsm8k", "task: a/b", "evals.task"), ("[self-hosted, h200]", '["self-hosted", "h 200"]', "hardware.runner"),
     ])
     def test_are_refused_where_a_name_could_not_stand_on_github(self, repo: Path, old: str, new: str, key: str) -> None:
         done = asked(recipe(repo, old, new), "toy", "--jobs")

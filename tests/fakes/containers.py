@@ -27,7 +27,7 @@ SCRIPT = Path(__file__)
 NAMES = ("docker", "podman", "enroot", "srun", "scancel", "squeue")
 # Options of `create` that take a value, and those that take none.
 _VALUED = ("--name", "--label", "--pull", "--publish", "--shm-size", "--cap-drop", "--cap-add", "--security-opt", "--env", "--mount",
-           "--device", "--gpus", "--group-add", "--entrypoint")
+           "--device", "--gpus", "--group-add", "--entrypoint", "--log-driver")
 _BARE = {"podman": ("--http-proxy=false",), "docker": ()}
 
 

@@ -53,6 +53,10 @@ class TestTheSchema:
         *(("output: 256,", f"output: 256, trace: {told},", f"workload.trace.{key}") for told, key in (
             ("{}", "dataset"), ("{dataset: a, file: b}", "dataset"), ("{dataset: --foo}", "dataset"), ("{file: a, format: f}", "sha256"),
             ("{file: ../a, format: f, sha256: x}", "file"), ("{file: /a, format: f}", "file"), ("{file: a, format: --f}", "format"))),
+        ("name: sglang,", "name: a b,", "engine.name"), ("weights: fp8", 'weights: "fp8\\n::error::x"', "model.weights"),
+        ("revision: eb9eb208eb0d988989d07a6a12d0fdeb5f52574a", "revision: x/../../y", "model.revision"),
+        ("[self-hosted, h200]", '["a|b"]', "hardware.runner"), ("metric: exact_match", "metric: a b", "evals"),
+        ("task: gsm8k", "task: a/../../b", "evals"),
         ("output: 256,", "output: 256, input: -1,", "workload.input"), ("repeats: 3", "repeats: 0", "workload.repeats"),
         ("1: 8,", "one: 8,", "workload.requests"), ("1: 8,", "1: 0,", "workload.requests"),
         ("threshold: 0.90", "threshold: 90", "evals"), ("failed_requests: 0.10", "failed-requests: 0.10", "gates"),

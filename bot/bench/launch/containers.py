@@ -87,6 +87,8 @@ class _Container:
         start.stack.callback(self.gone)
         argv = [self.client.name, "create", "--name", start.name, *leftovers.labelled({leftovers.LABEL: leftovers.owner()}),
                 "--pull", "never", "--publish", f"127.0.0.1:{start.port}:{inside}", "--shm-size", SHARED_MEMORY,
+                # It is followed from its start: the daemon's own copy of what it prints has no bound, and nobody reads it.
+                "--log-driver", "none",
                 # As root without this an image cannot write into a cache that is another user's.
                 "--cap-drop", "ALL", "--cap-add", "DAC_OVERRIDE", "--security-opt", "no-new-privileges", *self.client.also,
                 *self.client.gpus(chosen), *_mounted(mounts), *passed, *_entered(there, words)]

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bot.bench import served
 from bot.bench.host import Host, Place, Server
 from bot.bench.integrity import Tally
-from bot.bench.load import command, ends, environment, exports, repeat, trace, windows
+from bot.bench.load import command, ends, environment, exports, listed, repeat, trace, windows
 from bot.bench.load.repeat import Ran
 from bot.errors import Missing, Refusal, Unreachable
 from bot.model.bench import Counts, Gate, Load, Machine, Order, Setting
@@ -35,13 +35,17 @@ class Loaded(Struct, frozen=True, kw_only=True):
 def prepare(order: Order, host: Host, place: Place) -> Path | None:
     """Looks, before a server is started, at all that a load needs beside it; returns the file of the trace, if there is one.
 
-    Missing without AIPerf or the trace, Refusal for a trace that is another or lies outside the repository.
+    Missing without AIPerf or the trace, Refusal for a trace that is another or lies outside the repository, and for names that
+    AIPerf may not be given or does not know.
     """
     if order.load is None:
         raise Refusal(f"{order.id} is no throughput point", "it is an eval")
+    command.checked(order, order.load)
     if not host.programs.found(command.PROGRAM):
         raise Missing(f"there is no program {command.PROGRAM} on the PATH", repeat.INSTALL)
-    return trace.path(order.load.trace, place.repository)
+    played = trace.path(order.load.trace, place.repository)
+    listed.checked(order.load.trace, host)
+    return played
 
 
 def run(order: Order, server: Server, machine: Machine, host: Host, place: Place) -> Loaded:

@@ -53,17 +53,20 @@ def limit(order: Order, machine: Machine) -> float:
 
 def words(ask: Ask) -> list[str]:
     """The whole command. Refusal for a name from the point file that is no plain word: it must not be read as an option."""
-    said = [ask.order.model, ask.order.revision, ask.name, *([ask.load.trace.dataset, ask.load.trace.format]
-                                                            if ask.load.trace else [])]
-    for word in said:
-        if word and not _WORD.fullmatch(word):
-            raise Refusal(f"`{one_line(word, 80)}` is no name that AIPerf may be given", "correct the recipe")
+    checked(ask.order, ask.load, ask.name)
     command = [PROGRAM, "profile"]
     for flag, value in _TABLE:
         given = value(ask)
         if given is not None and given is not False and given != "":
             command += [flag] if given is True else [flag, str(given)]
     return command
+
+
+def checked(order: Order, load: Load, *more: str) -> None:
+    """Refusal for a name of the point, or one more, that is no plain word."""
+    for word in (order.model, order.revision, *more, *((load.trace.dataset, load.trace.format) if load.trace else ())):
+        if word and not _WORD.fullmatch(word):
+            raise Refusal(f"`{one_line(word, 80)}` is no name that AIPerf may be given", "correct the recipe")
 
 
 def threshold(order: Order) -> float | None:

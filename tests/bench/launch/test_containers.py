@@ -60,7 +60,7 @@ class TestAServerInAContainer:
         [call] = scene.world.called("podman", "create")
         assert option(call, "--publish") == [f"127.0.0.1:{server.url.rpartition(':')[2]}:{server.url.rpartition(':')[2]}"]
         assert (option(call, "--cap-drop"), option(call, "--security-opt")) == (["ALL"], ["no-new-privileges"])
-        assert option(call, "--shm-size") == ["32g"]
+        assert option(call, "--shm-size") == ["32g"] and option(call, "--log-driver") == ["none"]
         assert not {"--privileged", "--ipc", "--pid", "--network", "--volume", "-v"} & set(call) and "docker.sock" not in str(call)
         assert "--http-proxy=false" in call  # podman hands on its own where it is not told otherwise
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bot.bench import load
 from bot.bench.watch import ServerDied
 from bot.errors import Missing, Refusal, Unreachable
+from bot.model.bench import Trace
 from bot.results import collect
 from tests.bench.load import room
 from tests.bench.load.room import Served, bench, order, server
@@ -178,3 +181,21 @@ class TestOtherEnds:
             loaded = load.run(order(stream=False, warmup=0), running, one.machine, one.host, one.place)
         assert loaded.counts.kinds == {"wrong-length": 2}
         assert gates(loaded) == {**WELL, "lengths": False, "failed-requests": False}
+
+
+class TestBeforeAServer:
+    @pytest.mark.parametrize(("asked", "said"), [
+        (Trace(dataset="--config"), "no name that AIPerf may be given"), (Trace(dataset="sharegpt\nx"), "no name that AIPerf may be given"),
+        (Trace(dataset="nonsense"), "no public dataset that this AIPerf knows: it knows exgentic"), (Trace(format="mooncake", file="t"),
+         "no format of a trace that this AIPerf knows")])
+    def test_a_name_that_the_load_generator_would_refuse_is_told(self, tmp_path: Path, asked: Trace, said: str) -> None:
+        one = bench(tmp_path)
+        (tmp_path / "t").write_text("x")
+        asked = msgspec.structs.replace(asked, sha256=hashlib.sha256(b"x").hexdigest() if asked.file else "")
+        with pytest.raises(Refusal, match=said):
+            load.prepare(order(trace=asked), one.host, one.place)
+
+    @pytest.mark.parametrize("name", ["sharegpt", "ShareGPT", "spec-bench"])
+    def test_a_name_that_it_knows_is_good_as_its_command_line_reads_it(self, tmp_path: Path, name: str) -> None:
+        one = bench(tmp_path)
+        assert load.prepare(order(trace=Trace(dataset=name)), one.host, one.place) is None

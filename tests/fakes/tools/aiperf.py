@@ -17,7 +17,7 @@ from typing import Any
 import aiperf_sends as sends
 import aiperf_told as told
 import aiperf_writes as writes
-from aiperf_words import FLAGS, FORMATS, VALUES
+from aiperf_words import FLAGS, FORMATS, PUBLIC, VALUES
 
 
 class Refused(Exception):
@@ -27,6 +27,11 @@ class Refused(Exception):
 def main(argv: list[str]) -> int:
     if argv == ["--version"]:
         print("0.13.0")
+        return 0
+    if argv[:1] == ["plugins"]:
+        kind, name = argv[1:]
+        there = {"public_dataset_loader": PUBLIC, "custom_dataset_loader": FORMATS}[kind]
+        print(f"Type: {name}" if name in there else f"Not found: {kind}:{name}\n\nAvailable: {', '.join(there)}")
         return 0
     try:
         asked = parsed(argv)

@@ -9,3 +9,4 @@ VALUES = frozenset({
     "--custom-dataset-type", "--random-seed", "--request-timeout-seconds", "--failed-request-threshold", "--export-level", "--ui",
     "--output-artifact-dir"})
 FORMATS = ("burst_gpt_trace", "mooncake_trace", "multi_turn", "random_pool", "single_turn")
+PUBLIC = ("exgentic", "sharegpt", "aimo", "spec_bench")
