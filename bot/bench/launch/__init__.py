@@ -13,7 +13,6 @@ from functools import partial
 from bot.bench.host import Host, Place, Server
 from bot.bench.launch import containers, enroot, port, process
 from bot.bench.launch.clients import DOCKER, PODMAN
-from bot.bench.launch.server import Bounded
 from bot.bench.launch.start import Start
 from bot.model.bench import Machine, Order
 
@@ -29,5 +28,5 @@ def begin(order: Order, machine: Machine, host: Host, place: Place, stack: ExitS
     Refusal for what the order, the image or the machine does not allow; Missing for a program that is not installed; Unreachable
     where a registry or daemon does not answer. Nothing is pulled before the port is known to be free.
     """
-    start = Start(order=order, machine=machine, host=host, place=place, stack=stack, port=port.chosen(machine))
-    return Bounded(LAUNCHERS[machine.launcher](start), start.server_log)
+    return LAUNCHERS[machine.launcher](Start(
+        order=order, machine=machine, host=host, place=place, stack=stack, port=port.chosen(machine)))

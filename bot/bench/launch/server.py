@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
-from bot.bench.host import Server
 from bot.model.bench import Launched
 from bot.ports import Running
 
@@ -28,33 +26,6 @@ class Followed:
         if self._over is None and (code := self._running.ended()) is not None:
             self._over = self._why(code)
         return self._over
-
-
-MOST_PRINTED = 512 << 20
-"""Bytes of a server's log. One that printed without end wrote 771 MB in 13 seconds, and a runner's disk is everybody's."""
-
-
-class Bounded:
-    """The same server, which is over too once its log has grown past `most` bytes: who waits for it then stops it."""
-
-    def __init__(self, server: Server, log: Path, most: int = MOST_PRINTED) -> None:
-        self._server, self._log, self._most = server, log, most
-
-    @property
-    def launched(self) -> Launched:
-        return self._server.launched
-
-    @property
-    def url(self) -> str:
-        """As the server's own."""
-        return self._server.url
-
-    def over(self) -> str | None:
-        """Why it no longer runs, or may not; None while it does."""
-        why = self._server.over()
-        if why is None and self._log.exists() and self._log.stat().st_size > self._most:
-            return f"it printed more than {self._most >> 20} MB, and is stopped"
-        return why
 
 
 def ended(code: int) -> str:

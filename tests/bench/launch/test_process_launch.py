@@ -10,7 +10,6 @@ from contextlib import ExitStack
 import pytest
 
 from bot.bench.launch import process
-from bot.bench.launch.server import Bounded
 from bot.errors import Missing, Refusal
 from tests.bench.launch.worlds import IMAGE, SERVER, TOKEN, Scene, over
 
@@ -40,15 +39,6 @@ class TestACommand:
                  "--flag", '{"a": {}}', "{other}"]
         assert f"words {words}" in log and "asked to end" in scene.server_log
         assert running.launched.digest is None and running.launched.notes[0] == process.UNPROVEN
-
-    def test_that_prints_without_end_is_over_before_the_disk_is(self, scene, stack):
-        running = scene.begin(stack, "process", {"server": (*ECHO, "{port}")})
-        assert running.over() is None
-        small = Bounded(running, scene.place.logs / "server.log", most=1 << 20)
-        with (scene.place.logs / "server.log").open("ab") as log:
-            log.write(b"x" * ((1 << 20) + 1))
-            log.flush()
-            assert small.over() == "it printed more than 1 MB, and is stopped" and small.url == running.url
 
     def test_says_when_the_recipes_arguments_have_no_place(self, scene, stack):
         launched = scene.begin(stack, "process", {"server": (*ECHO, "{port}")}, args={"tp": 4}).launched
