@@ -41,9 +41,16 @@ def main() -> None:
         _prctl(_SUBREAPER, 1)
     order = marshal.loads(told)
     pid, fault = _started(order)
-    os.write(status, f"missing {fault}\n".encode() if fault else f"pid {pid}\n".encode())
+    _say(status, f"missing {fault}" if fault else f"pid {pid}")
     if not fault:
-        os.write(status, f"ended {_watched(pid, control, order['log'])}\n".encode())
+        _say(status, f"ended {_watched(pid, control, order['log'])}")
+
+
+def _say(status: int, words: str) -> None:
+    """To the starter, who may be gone: a signal that met it between the start and the answer left a server running once, since
+    the guardian died of the answer that nobody read."""
+    with suppress(OSError):
+        os.write(status, f"{words}\n".encode())
 
 
 class _Control:

@@ -36,20 +36,38 @@ class LocalPrograms(LocalProcess):
         """The program, started: a session of its own, no input, both outputs appended to `log`, the environment exactly `env`
         plus PATH. Missing when there is no such program or folder, or it cannot be executed."""
         heard, said = os.pipe()
+        over: subprocess.Popen[bytes] | None = None
+        order = {"argv": list(argv), "env": {"PATH": self._path, **env}, "cwd": None if cwd is None else str(cwd),
+                 "log": self.bounds}
+        told = marshal.dumps(order)
         try:
             with log.open("ab") as file:
                 over = subprocess.Popen(
                     [sys.executable, "-I", "-S", guardian.__file__, str(said)], stdin=subprocess.PIPE, stdout=file,
                     stderr=file, env={}, pass_fds=(said,), start_new_session=True)
-        except BaseException:
-            os.close(heard)
-            raise
-        finally:
             os.close(said)
-        order = {"argv": list(argv), "env": {"PATH": self._path, **env}, "cwd": None if cwd is None else str(cwd),
-                 "log": self.bounds}
-        told = marshal.dumps(order)
-        return Started(over, heard, len(told).to_bytes(4, "big") + told, argv[0])
+            said = -1
+            return Started(over, heard, len(told).to_bytes(4, "big") + told, argv[0])
+        except BaseException:  # a signal may raise anywhere here, and what was started is nobody's yet
+            if said >= 0:
+                os.close(said)
+            _let_go(over, heard)
+            raise
+
+
+def _let_go(over: subprocess.Popen[bytes] | None, heard: int) -> None:
+    """Leaves a program that nobody has a handle of to its guardian, and waits until that has ended it."""
+    if over is None:
+        os.close(heard)
+        return
+    with suppress(OSError, ValueError):
+        assert over.stdin is not None
+        over.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        over.wait(guardian.ORPHANED_S + _LATER_S)
+    if over.poll() is None:
+        over.kill()
+        over.wait()
 
 
 class Started:

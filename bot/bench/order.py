@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from bot import strict
 from bot.errors import BadInput, Refusal
 from bot.model import worded
@@ -63,7 +65,8 @@ def read_machine(data: bytes, file: str) -> Machine:
             if wrong:
                 raise BadInput(reason, "letters, digits and `_` in a name; text in a value", file=file,
                                line=lines.get(("env", name)), key=key_of(("env", name)))
-    return machine
+    # A server that is a command needs no launcher named.
+    return replace(machine, launcher="process") if machine.server and "launcher" not in value else machine
 
 
 def _only(points: list[Any], file: str) -> Any:

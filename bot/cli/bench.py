@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -42,7 +43,7 @@ def bench(here: Place, point: Path, *, out: Path, machine: Path | None, launcher
     with Signals() as signals:
         try:
             place = kept.opened(out, here.repo)
-            host = Host(programs=LocalPrograms(), web=LocalWeb(), clock=SystemClock(), env=dict(os.environ), say=note,
+            host = Host(programs=LocalPrograms(), web=LocalWeb(), clock=SystemClock(), env=dict(os.environ), say=_told,
                         interrupts=signals)
             report = stages.measure(order, on, host, place, known)
         except Stopped as stop:  # before anything was started
@@ -52,6 +53,12 @@ def bench(here: Place, point: Path, *, out: Path, machine: Path | None, launcher
     if report.reason:
         note(f"bumpbot: {report.reason}{f': {report.hint}' if report.hint else ''}")
     raise typer.Exit(report.exit_code or 0)
+
+
+def _told(line: str) -> None:
+    """A line of progress. Nobody may read it any more (`2>&1 | head`, a terminal that hung up): no reason to end a measurement."""
+    with suppress(OSError):
+        note(line)
 
 
 def machine_of(file: Path | None, launcher: str | None, command: str | None) -> Machine:

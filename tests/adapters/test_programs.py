@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters import programs
 from bot.adapters.programs import LocalPrograms
 from bot.errors import Missing
 
@@ -200,6 +201,20 @@ class TestTheEndOfTheStarter:
             program, worker = int(bench.stdout.readline()), int(first_line(log))
             bench.send_signal(number)
         until(lambda: not runs(program) and not runs(worker))
+
+    def test_in_the_middle_of_a_start_leaves_nothing_behind_and_nothing_said(self, log, monkeypatch):
+        """A signal that met the bench before it knew the program's id left a server running, and a traceback in its log."""
+        def torn(over, heard, order, name):
+            over.stdin.write(order)
+            over.stdin.flush()
+            os.close(heard)
+            until(lambda: log.read_text().strip())
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(programs, "Started", torn)
+        with pytest.raises(KeyboardInterrupt):
+            LocalPrograms().start([sys.executable, "-c", SERVER.format(then="time.sleep(60)")], log=log, env={})
+        assert not runs(int(log.read_text().split()[0])) and "Traceback" not in log.read_text()
 
     def test_is_not_the_end_of_the_thread_that_started_it(self, log):
         code = ("got = []; thread = threading.Thread(target=lambda: got.append(start().pid)); thread.start(); thread.join()\n"

@@ -97,6 +97,10 @@ class TestAMachine:
     def test_that_says_nothing_is_a_machine(self, text: bytes) -> None:
         assert read_machine(text, "machine.yml") == Machine()
 
+    @pytest.mark.parametrize(("text", "launcher"), [(b"server: [a]", "process"), (b"server: [a]\nlauncher: docker", "docker"), (b"port: 80", "docker")])
+    def test_with_a_command_needs_no_launcher_named(self, text: bytes, launcher: str) -> None:
+        assert read_machine(text, "machine.yml").launcher == launcher
+
     def test_is_read_in_its_own_words(self) -> None:
         told = read_machine(b"launcher: podman\nport: 8000\nstartup-minutes: 90\nmounts: ['/data:/data']\n", "machine.yml")
         assert (told.launcher, told.port, told.startup_minutes, told.mounts) == ("podman", 8000, 90, ("/data:/data",))

@@ -16,8 +16,11 @@ from bot.bench.host import Host, Place, Server
 from bot.bench.integrity import Tally
 from bot.bench.load import command, ends, environment, exports, listed, repeat, trace, windows
 from bot.bench.load.repeat import Ran
+from bot.bench.watch import LOOK_S, ServerDied
 from bot.errors import Missing, Refusal, Unreachable
 from bot.model.bench import Counts, Gate, Load, Machine, Order, Setting
+
+_LOOKS = 5
 
 
 class Loaded(Struct, frozen=True, kw_only=True):
@@ -96,9 +99,19 @@ def _repeat(ask: command.Ask, number: int, host: Host, server: Server, machine: 
             ran.append(Ran(number=number, tally=exports.tally(ask.folder, ask.load.output), code=code, seconds=seconds,
                            summary=exports.summary(ask.folder)))
     exports.pack(ask.folder)
+    if ran[-1].tally.counts.failed or ran[-1].summary is None:
+        _alive(server, host, number)
     if ran[-1].summary is None:
         raise ends.refused(log, since, code)
     return ran[-1].whole
+
+
+def _alive(server: Server, host: Host, number: int) -> None:
+    """`ServerDied` where requests failed since the server ended: which of the two is seen first is chance."""
+    for _ in range(_LOOKS):
+        if (why := server.over()) is not None:
+            raise ServerDied(f"the server ended during the load (repeat {number}): {why}", "its log is kept: bumpbot triage logs")
+        host.clock.sleep(LOOK_S)
 
 
 def _told(order: Order, load: Load, ran: Sequence[Ran]) -> Loaded:
