@@ -21,8 +21,6 @@ ROOT = Path(__file__).parents[2]
 STANDINS = Path(__file__).parent / "standins"
 ACT = Path(sys.executable).parent / "act"
 TRIES = 3
-FAIL_FAST = "fail-fast: ${{ inputs.fail-fast }}"
-"""act reads no expression there and takes it for true: it is given what the forge makes of it."""
 _PROGRESS = re.compile(r"remote: |(?:Receiving objects|Resolving deltas): |Cloning into |From |\s*$")
 LABELS = ("ubuntu-24.04", "ubuntu-latest", "self-hosted", "h200")
 
@@ -95,8 +93,7 @@ class Runner:
         file.write_text(json.dumps(payload))
         called = workflow.parent / "benchmark.yml"
         for each in {workflow, called} if called.exists() else {workflow}:
-            text = each.read_text(encoding="utf-8").replace(FAIL_FAST, f"fail-fast: {(inputs or {}).get('fail-fast', 'false')}")
-            (work / ".github" / "workflows" / each.name).write_text(text, encoding="utf-8")
+            (work / ".github" / "workflows" / each.name).write_bytes(each.read_bytes())
         words = {"STANDIN_NOTES": str(notes), "STANDIN_ARTIFACTS": str(artifacts), "STANDIN_PYTHON": str(STANDINS / "python"),
                  "STANDIN_BOT": str(ROOT), "STANDIN_INTERPRETER": sys.executable, "GITHUB_REPOSITORY": self.repository,
                  **self.env, **(env or {})}

@@ -147,8 +147,9 @@ class TestASweep:
 
 class TestARunThatDoesNotHold:
     def test_fails_for_its_eval_and_for_what_was_tampered_with_and_for_nothing_else(self, broken: Run) -> None:
-        assert broken.ran.code == 1
-        assert broken.ran.jobs == {**MEASURED, EVAL: "failure", "collect": "failure"}, broken.ran.log
+        # act keeps one result for a whole matrix: a job that ends after the one that failed is told as failed, and which does is chance.
+        others = {job: result for job, result in broken.ran.jobs.items() if job not in ("toy c1", "toy c4")}
+        assert (broken.ran.code, others) == (1, {"plan": "success", EVAL: "failure", "collect": "failure"}), broken.ran.log
 
     def test_tells_each_fault_in_a_line(self, broken: Run) -> None:
         said = {line.split("refused: ", 1)[1].strip() for line in broken.ran.log.splitlines() if "refused: " in line}
