@@ -122,10 +122,7 @@ class _Container:
         that they stand in no list of processes and no log."""
         start = self.start
         recipe, named = command.environment(start.order, contained=True), chosen.rest(given.of_machine(start))
-        secret = {**named, **given.token(start.host.env)}
-        shown, hidden = given.split(secret)
-        plain = {name: value for name, value in recipe.items() if name not in secret} | shown
-        plain |= given.offline(start, secret) | given.cache(start)
+        plain, hidden = given.contained(start, recipe, named)
         options = [word for name, value in sorted(plain.items()) for word in ("--env", f"{name}={value}")]
         return [*options, *(word for name in sorted(hidden) for word in ("--env", name))], hidden
 

@@ -87,10 +87,7 @@ class _Container:
         """Options of `enroot start`, and the values of variables that are only named."""
         start = self.start
         recipe, named = command.environment(start.order, contained=True), chosen.rest(given.of_machine(start))
-        secret = {**named, **given.token(start.host.env)}
-        shown, hidden = given.split(secret)
-        plain = {name: value for name, value in recipe.items() if name not in secret} | shown
-        plain |= given.offline(start, named) | given.cache(start)
+        plain, hidden = given.contained(start, recipe, named)
         if chosen.ids:
             plain["NVIDIA_VISIBLE_DEVICES" if chosen.vendor == "nvidia" else "ROCR_VISIBLE_DEVICES"] = ",".join(chosen.ids)
         mounts = given.mounts(start)

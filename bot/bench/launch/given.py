@@ -50,6 +50,14 @@ def split(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     return {name: values[name] for name in own}, {name: value for name, value in values.items() if name not in own}
 
 
+def contained(start: Start, recipe: Mapping[str, str], operator: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """(plain, hidden) of all that a container gets: the recipe's variables, over them the operator's and the token for models."""
+    secret = {**operator, **token(start.host.env)}
+    shown, hidden = split(secret)
+    plain = {name: value for name, value in recipe.items() if name not in secret}
+    return plain | shown | offline(start, secret) | cache(start), hidden
+
+
 def of_machine(start: Start) -> dict[str, str]:
     """What the operator gives every server. Refusal for what a workflow's steps alone may have (SECURITY.md 4)."""
     for name in start.machine.env:
