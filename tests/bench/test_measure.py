@@ -119,6 +119,13 @@ class TestRefusedBeforeTheLoad:
         report = bench.measure()
         assert report.state == "refused" and report.reason.endswith("not hold: tools") and "load" not in bench.went
 
+    def test_of_a_gate_that_nobody_answered_is_a_limit_that_passed(self, bench: Bench) -> None:
+        silent = Gate(name="stream", passed=False, phase="before", fault="hung", said="no answer to chat: none within 600 s")
+        bench.instead["probes"] = lambda *_: (silent,)
+        report = bench.measure()
+        assert (report.state, report.exit_code) == ("refused", 3) and "none within 600 s" in report.reason
+        assert (bench.root / "logs" / "bench.log").read_text().endswith("refused: no-answer stream\n") and "load" not in bench.went
+
     def test_of_another_version_costs_no_load(self, bench: Bench) -> None:
         heard = []
         bench.proof = lambda asked, told: heard.extend(told) or Gate(name="image", passed=False)

@@ -89,11 +89,11 @@ class Bench:
     stopping: Callable[[], None] = lambda: None
     proof: Callable[..., Gate] | None = None
     interrupts: Any = None
+    said: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.clock = Clock()
         self.server = FakeServer(Launched(launcher="docker", image=self.order.image, digest=DIGEST, name="bumpbot-own"))
-        self.said: list[str] = []
 
     def measure(self) -> Report:
         """One whole measurement in new folders."""
@@ -156,7 +156,7 @@ class Bench:
     def _settings(self, *_: Any) -> Sequence[Setting]:
         return (Setting(name="max-num-seqs", asked=64, effective=64, state="same"),)
 
-    def _probes(self, asked: Order, server: Any, host: Host, phase: Any) -> tuple[Gate, ...]:
+    def _probes(self, asked: Order, server: Any, host: Host, phase: Any, machine: Machine) -> tuple[Gate, ...]:
         self.clock.sleep(4)
         return (Gate(name="stream", passed=True, phase=phase, stream=True),)
 
