@@ -14,17 +14,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bot.bench import room, served
+from bot.bench import room, served, waiting
 from bot.bench.host import Host, Server
 from bot.bench.probes import asked
 from bot.bench.probes.ask import Asker, Silent, Wrong
 from bot.bench.probes.reply import told
 from bot.bench.probes.table import PROBES, Unsure
 from bot.bench.watch import ServerDied
-from bot.model.bench import Gate, Order
+from bot.model.bench import Gate, Machine, Order
 
 LIMIT_S, FIRST_S = 120.0, 600.0
 """Of one answer. A server's first request may build kernels for minutes (DeepGEMM, torch.compile) though it says it is ready."""
+_MACHINE = Machine()
 MOST_TOKENS = 2048
 """Of one answer, thinking included: thought about a weather question has taken more than 500."""
 REST_S = 0.5
@@ -34,12 +35,18 @@ _How = Literal["", "silent", "error"]
 _Fault = Literal["", "error", "hung"]
 
 
-def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: float = LIMIT_S,
-        first_s: float = FIRST_S) -> tuple[Gate, ...]:
-    """Every gate that is asked for. Raises ServerDied where the server ended; all else that goes wrong is a gate that fails.
+def limits(machine: Machine) -> tuple[float, float]:
+    """Seconds that an answer may take, and the very first: never longer than one request of a load, or a start, may here."""
+    each = min(machine.request_seconds or LIMIT_S, machine.load_minutes * 60)
+    return each, max(each, min(FIRST_S, machine.startup_minutes * 60, machine.load_minutes * 60))
+
+
+def run(order: Order, server: Server, host: Host, phase: _Phase, machine: Machine = _MACHINE) -> tuple[Gate, ...]:
+    """Every gate that is asked for, within `limits`; what takes more than two seconds is told meanwhile. Raises ServerDied where the server ended; all else that goes wrong is a gate that fails.
 
     After the first question without any answer nothing more is asked: a server that hangs would take its limit each time.
     """
+    limit_s, first_s = limits(machine)
     model, context = served.name(order, server, host), room.context(order, server, host)
     tokens = MOST_TOKENS if context is None else max(32, min(MOST_TOKENS, context // 2))
     ask = Asker(web=host.web, url=server.url, model=model, tokens=tokens, limit_s=first_s if phase == "before" else limit_s)
@@ -53,7 +60,8 @@ def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: flo
             gates.append(_gate(name, None, f"not asked: {hung}", phase, stream))
             continue
         began = host.clock.now()
-        passed, said, how = _asked(name, ask.streaming(stream), wanted)
+        with waiting.telling(host, f"gates {phase}: {name}", ask.limit_s):
+            passed, said, how = _asked(name, ask.streaming(stream), wanted)
         if how == "silent":
             host.clock.sleep(REST_S)
         if (why := server.over()) is not None:
