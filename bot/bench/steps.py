@@ -18,7 +18,7 @@ from bot.results.reportfile import reported
 def seen(run: Run) -> None:
     """The machine as its own tools tell it; one with other GPUs than the point's is refused, and one that lacks a folder which its
     file names."""
-    offline.folders(run.machine)
+    offline.folders(run.order, run.machine)
     run.facts = hardware.facts(run.host)
     run.tell(hardware=run.facts)
     hardware.check(run.order, run.facts)

@@ -19,9 +19,10 @@ from bot.model.bench import Machine, Order
 _OF_HUB = re.compile("hugging ?face", re.IGNORECASE)
 
 
-def folders(machine: Machine) -> None:
-    """Refusal for a folder that the machine file names and that is not there."""
-    for key, folder in (("models", machine.models), ("tasks", os.path.expanduser(machine.tasks))):
+def folders(order: Order, machine: Machine) -> None:
+    """Refusal for a folder that the machine file names, that this point needs, and that is not there."""
+    tasks = os.path.expanduser(machine.tasks) if order.eval else ""
+    for key, folder in (("models", machine.models), ("tasks", tasks)):
         if folder and not Path(folder).is_dir():
             raise Refusal(f"the folder {folder} is not there", f"correct `{key}` in the machine file")
 

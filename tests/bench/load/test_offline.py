@@ -12,6 +12,7 @@ from bot.bench import load
 from bot.bench.load import environment, offline
 from bot.errors import Missing, Refusal
 from bot.model.bench import Machine, Order, Trace
+from bot.model.recipe import EvalSpec
 from bot.rehearse.engine import model
 from tests.bench.load.room import Bench, bench, order
 
@@ -70,8 +71,14 @@ class TestWhereTheHubMayBeAsked:
         assert not {*environment.OFFLINE} & made.keys()
 
 
-@pytest.mark.parametrize("key", ["models", "tasks"])
-def test_a_folder_of_the_machine_file_that_is_not_there_is_told(tmp_path: Path, key: str) -> None:
-    with pytest.raises(Refusal, match=f"the folder .*/none is not there: correct `{key}` in the machine file"):
-        offline.folders(Machine(**{key: str(tmp_path / "none")}))
-    offline.folders(Machine(**{key: str(tmp_path)}))
+class TestAFolderOfTheMachineFile:
+    EVAL = msgspec.structs.replace(order(), kind="eval", load=None, eval=EvalSpec(task="t", threshold=0.5))
+
+    @pytest.mark.parametrize(("asked", "key"), [(EVAL, "models"), (EVAL, "tasks"), (order(), "models")])
+    def test_that_is_not_there_is_told(self, tmp_path: Path, asked: Order, key: str) -> None:
+        with pytest.raises(Refusal, match=f"the folder .*/none is not there: correct `{key}` in the machine file"):
+            offline.folders(asked, Machine(**{key: str(tmp_path / "none")}))
+        offline.folders(asked, Machine(**{key: str(tmp_path)}))
+
+    def test_that_a_load_does_not_need_may_be_away(self, tmp_path: Path) -> None:
+        offline.folders(order(), Machine(tasks=str(tmp_path / "none")))
