@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.adapters.assets import PackagedAssets
+from bot.cli.payload import event_of
 from bot.cli.rehearse import RehearsedBot
 from bot.rehearse import scenario
 from bot.rehearse.scenario import Scenario
 from bot.rehearse.world import Delivery, World
+from bot.wake import loop
+from bot.wake.context import Context
 
 
 @dataclass
@@ -36,6 +40,13 @@ class Stage:
 
     def wake(self, bot: str = "first") -> list:
         return self.bot(bot).woken("schedule", {})
+
+    def give(self, context: Context, name: str, payload: dict[str, Any]) -> tuple[loop.Report, ...]:
+        """One wake over a context of the test's own, which nothing troubles: a fault of this world is told as itself, and not as
+        the pull request that it kept from being opened."""
+        reports = loop.wake(context, event_of(name, payload, self.world.clock.now()))
+        assert [report.trouble for report in reports] == [None] * len(reports)
+        return reports
 
     @property
     def bump(self) -> str:

@@ -11,6 +11,7 @@ import pytest
 from msgspec import structs
 
 from bot import ledger as chains
+from bot.cli.payload import event_of
 from bot.ledger import BRANCH, day_path
 from bot.model.event import Scheduled
 from bot.model.ledger import DaySpent
@@ -70,12 +71,8 @@ class TestTwoWakesRace:
     def test_one_acts_and_the_other_looks_again(self, stage: Stage) -> None:
         name, payload = first_delivery(stage)
         slow = stage.bot("second").context()
-        slow = replace(slow, ledger=Overtaken(slow.ledger, lambda: stage.bot("first").woken(name, payload)))
-        event = {**payload, "inputs": payload["inputs"]}
-        from bot.cli.payload import event_of
-
-        reports = loop.wake(slow, event_of("workflow_dispatch", event, stage.world.clock.now()))
-        assert reports[0].trouble is None
+        fast = stage.bot("first").context()
+        stage.give(replace(slow, ledger=Overtaken(slow.ledger, lambda: stage.give(fast, name, payload))), name, payload)
         assert len(smokes(stage.world)) == 1
         assert len(stage.world.hub.pulls()) == 1
         assert len({comment.body for comment in stage.world.hub.comments_made()}) == len(stage.world.hub.comments_made()) == 1
@@ -87,8 +84,6 @@ class TestTwoWakesRace:
         name, payload = first_delivery(stage)
         context = stage.bot("first").context()
         with pytest.raises(KeyboardInterrupt):
-            from bot.cli.payload import event_of
-
             loop.wake(replace(context, forge=Dies(context.forge, "open_pull")), event_of(name, payload, stage.world.clock.now()))
         before = len(stage.entries())
         reports = look(stage.bot("second").context())
@@ -102,8 +97,6 @@ class TestAWakeThatDied:
         name, payload = first_delivery(stage)
         context = stage.bot("first").context()
         with pytest.raises(KeyboardInterrupt):
-            from bot.cli.payload import event_of
-
             loop.wake(replace(context, forge=Dies(context.forge, call)), event_of(name, payload, stage.world.clock.now()))
         assert len(chains.pending(stage.entries())) == 1
         stage.world.clock.sleep(timedelta(minutes=16).total_seconds())
@@ -118,8 +111,6 @@ class TestAWakeThatDied:
     def test_a_push_that_died_makes_the_same_commit_again(self, stage: Stage) -> None:
         name, payload = first_delivery(stage)
         context = stage.bot("first").context()
-        from bot.cli.payload import event_of
-
         with pytest.raises(KeyboardInterrupt):
             loop.wake(replace(context, git=Dies(context.git, "push")), event_of(name, payload, stage.world.clock.now()))
         head = context.git.tip(stage.entries()[0].entry.facts.subject.rules.branch)
@@ -177,11 +168,8 @@ class TestALedgerThatDoesNotHold:
 class TestModes:
     @pytest.mark.parametrize(("mode", "pulls", "runs"), [("off", 0, 0), ("observe", 0, 0), ("propose", 1, 0), ("act", 1, 1)])
     def test_each_mode_lets_through_what_it_says(self, stage: Stage, mode: str, pulls: int, runs: int) -> None:
-        from bot.cli.payload import event_of
-
         name, payload = first_delivery(stage)
-        context = replace(stage.bot("first").context(), mode=lambda: mode)
-        loop.wake(context, event_of(name, payload, stage.world.clock.now()))
+        stage.give(replace(stage.bot("first").context(), mode=lambda: mode), name, payload)
         assert (len(stage.world.hub.pulls()), len(smokes(stage.world))) == (pulls, runs)
 
 
@@ -189,15 +177,12 @@ class TestTheDaysCap:
     """All bumps share what a cluster may be promised in a day: the file is one that two claims cannot both write."""
 
     def _asked(self, stage: Stage, cap: float, others: float = 0.0) -> list[str]:
-        from bot.cli.payload import event_of
-
         name, payload = first_delivery(stage)
         context = stage.bot("first").context()
         if others:
             day = day_path("cluster:gb200-nv", stage.world.clock.now().date())
             _put(stage, day, chains.canonical(DaySpent(gpu_hours={"another": others})))
-        context = replace(context, limits=structs.replace(context.limits, gpu_hours_per_day=cap))
-        loop.wake(context, event_of(name, payload, stage.world.clock.now()))
+        stage.give(replace(context, limits=structs.replace(context.limits, gpu_hours_per_day=cap)), name, payload)
         return [comment.body for comment in stage.world.hub.comments_made()]
 
     def test_a_smoke_that_does_not_fit_waits_and_says_so_once(self, stage: Stage) -> None:
