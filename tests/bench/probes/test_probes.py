@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from bot.adapters.web import LocalWeb
-from bot.bench import probes
+from bot.bench import probes, waiting
 from bot.bench.host import Host
 from bot.bench.probes.reply import told
 from bot.bench.watch import ServerDied
 from bot.errors import Unreachable
-from bot.model.bench import Gate, Order
+from bot.model.bench import Gate, Machine, Order
 from bot.rehearse.engine.process import beside
 from tests.bench.beside import Quick, Served, order
 
@@ -22,7 +23,8 @@ TOOLS = {"tool-call-parser": "hermes"}
 
 def asked(of: Order, url: str, phase: str = "before", limit_s: float = 5.0, web: Any = None) -> dict[tuple[str, bool | None], Gate]:
     host = Host(programs=None, web=web or LocalWeb(), clock=Quick(), env={})  # type: ignore[arg-type]
-    made = probes.run(of, Served(url), host, phase, limit_s=limit_s, first_s=limit_s)  # type: ignore[arg-type]
+    on = Machine(request_seconds=limit_s, load_minutes=limit_s / 60)
+    made = probes.run(of, Served(url), host, phase, on)  # type: ignore[arg-type]
     return {(gate.name, gate.stream): gate for gate in made}
 
 
@@ -65,6 +67,22 @@ class TestEachPlantedFault:
         assert {gate.passed for key, gate in gates.items() if key != ("stream", False)} == {None}
         assert gates["tools", True].said.startswith("not asked: ")
 
+    def test_a_server_that_hangs_is_heard_of_while_it_is_waited_for(self) -> None:
+        said: list[str] = []
+        host = Host(programs=None, web=None, clock=Quick(), env={}, say=said.append)  # type: ignore[arg-type]
+        with waiting.telling(host, "gates before: stream", 600, soon_s=0.01):
+            until = time.monotonic() + 5
+            while not said and time.monotonic() < until:
+                time.sleep(0.005)
+        assert said == ["gates before: stream: no answer yet, 0 s (one may take 600)"]
+
+    @pytest.mark.parametrize(("machine", "each", "first"), [
+        (Machine(), 120, 600), (Machine(startup_minutes=0.12), 120, 120), (Machine(load_minutes=0.3), 18, 18),
+        (Machine(request_seconds=5), 5, 600), (Machine(request_seconds=5, startup_minutes=0.5), 5, 30),
+        (Machine(request_seconds=900), 900, 900)])
+    def test_a_server_that_hangs_is_waited_for_as_long_as_the_machine_says(self, machine: Machine, each: float, first: float) -> None:
+        assert probes.limits(machine) == (each, first)
+
     def test_a_server_that_ended_is_no_gate_but_the_end(self) -> None:
         class Gone:
             def get(self, url: str, *, limit_s: float = 5.0) -> Any:
@@ -75,6 +93,64 @@ class TestEachPlantedFault:
         host = Host(programs=None, web=Gone(), clock=Quick(), env={})  # type: ignore[arg-type]
         with pytest.raises(ServerDied, match="exit code 137"):
             probes.run(order(), Served("http://127.0.0.1:9", died="exit code 137"), host, "after")
+
+
+class Stumbling:
+    """The test server, of whose answers some are another: by the request's number (from 1) an error, or what is raised."""
+
+    def __init__(self, faults: Mapping[int, int | Exception]) -> None:
+        self._web, self._faults, self.count = LocalWeb(), faults, 0
+
+    def get(self, url: str, *, limit_s: float = 5.0) -> Any:
+        return self._web.get(url, limit_s=limit_s)
+
+    def post(self, url: str, body: Mapping[str, Any], *, limit_s: float = 1.0) -> Any:
+        return self._next() or self._web.post(url, body, limit_s=limit_s)
+
+    def stream(self, url: str, body: Mapping[str, Any], *, limit_s: float = 1.0) -> tuple[int, Iterator[bytes]]:
+        return (broken.status, iter((broken.body,))) if (broken := self._next()) else self._web.stream(url, body, limit_s=limit_s)
+
+    def _next(self) -> Scripted | None:
+        self.count += 1
+        fault = self._faults.get(self.count)
+        if isinstance(fault, Exception):
+            raise fault
+        return Scripted(fault, b'{"error": "no room"}') if fault else None
+
+
+class TestAFaultThatPasses:
+    RESET = Unreachable("connection reset by peer")
+
+    def stumbled(self, faults: Mapping[int, int | Exception], phase: str = "before", **told: Any) -> list[Gate]:
+        with beside("--model", "acme/toy", "--ttft-ms", "0", "--itl-ms", "0") as server:
+            return list(asked(order(json=False, **told), server.url, phase, web=Stumbling(faults)).values())
+
+    @pytest.mark.parametrize(("fault", "words"), [(RESET, "no answer to chat: connection reset by peer"), (500, "chat: status 500"), (503, "no room")])
+    @pytest.mark.parametrize(("at", "gate"), [(1, 0), (2, 1), (3, 1)])
+    def test_is_asked_once_more_before_the_load_and_told(self, fault: int | Exception, words: str, at: int, gate: int) -> None:
+        gates = self.stumbled({at: fault})
+        assert [one.passed for one in gates] == [True, True]
+        assert [one.said.startswith("asked twice: first ") and words in one.said and one.said.endswith("; then it held") for one in gates] == [
+            number == gate for number in range(2)]
+
+    @pytest.mark.parametrize("faults", [{1: 500, 2: 500}, {1: RESET, 2: RESET}, {1: 500, 3: RESET}])
+    def test_is_forgiven_once(self, faults: Mapping[int, int | Exception]) -> None:
+        assert [one.passed for one in self.stumbled(faults)].count(False) == 1
+
+    @pytest.mark.parametrize("fault", [500, RESET])
+    def test_counts_after_the_load(self, fault: int | Exception) -> None:
+        broken, sound = self.stumbled({1: fault}, phase="after")
+        assert (broken.passed, sound.passed) == (False, True) and "twice" not in broken.said
+
+    @pytest.mark.parametrize("status", [400, 401, 404, 501])
+    def test_is_no_refusal_of_what_was_asked(self, status: int) -> None:
+        broken, sound = self.stumbled({1: status})
+        assert (broken.passed, sound.passed) == (False, True) and "twice" not in broken.said
+
+    def test_is_no_wrong_answer(self) -> None:
+        web = Scripted(200, answer("", "stop"))
+        gate = asked(order(json=False), "http://127.0.0.1:9", web=web)["stream", False]
+        assert gate.passed is False and "twice" not in gate.said and len(web.asked) == 2
 
 
 class TestWhatIsAsked:
