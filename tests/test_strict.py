@@ -251,11 +251,17 @@ class TestJson:
         assert told.key == key and reason in told.reason and told.hint
 
     @pytest.mark.parametrize("before", ["", "[", "[1,", "[1, ", "[\t", '{"a":', '{"a":\n', "[-", "-", "[0.5, -"])
-    @pytest.mark.parametrize("number", ["1e999", "1.5E+400", "20e309"])
-    def test_a_number_that_no_double_holds_is_seen_wherever_one_may_stand(self, before: str, number: str) -> None:
-        text = f"{before}{number}" + {"[": "]", "{": "}"}.get(before[:1], "")
-        with pytest.raises(BadInput, match="is not a finite number"):
-            strict.json_value(text, file="x")
+    @pytest.mark.parametrize(("number", "said"), [
+        ("1e999", "is not a finite number"), ("1.5E+400", "is not a finite number"), ("20e309", "is not a finite number"),
+        ("1" * 301, "too long"), ("7" * 5000, "too long")])
+    def test_a_number_that_is_too_large_is_seen_wherever_one_may_stand(self, before: str, number: str, said: str) -> None:
+        for blanks in (0, 100, 299, 300, 301, 302):
+            text = f"{before}{' ' * blanks if before[-1:] != '-' else ''}{number}" + {"[": "]", "{": "}"}.get(before[:1], "")
+            with pytest.raises(BadInput, match=said):
+                strict.json_value(text, file="x")
+
+    def test_a_number_of_as_many_digits_as_may_be_is_read(self) -> None:
+        assert strict.json_value(f"[{'1' * 300}, {'2' * 300}]", file="x") == [int("1" * 300), int("2" * 300)]
 
     @pytest.mark.parametrize(("text", "line"), [
         ('{\n"jobs": [,]}', 2), ('{"a": 1\n\n', 3), ("", 1), ("{} {}", 1), ("{'a': 1}", 1), ("\x00", 1)])
