@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
 
 import msgspec
 
@@ -29,18 +31,33 @@ class _Glossary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     terms: dict[str, Text]
 
 
+# What `knowledge` reads, beside the schemes of tags.
+_READ = ("signatures", "repairs", "metrics", "reported", "engines")
+
+
 def knowledge(assets: PackagedAssets) -> Knowledge:
     """All packaged knowledge that a wake needs."""
-    known = signatures.load(assets.text("knowledge/signatures.yaml"), file="knowledge/signatures.yaml")
+    return replace(_knowledge(*(assets.text(f"knowledge/{name}.yaml") for name in _READ)), schemes=schemes(assets))
+
+
+@lru_cache(maxsize=2)
+def _knowledge(signs: str, repairs: str, metrics: str, words: str, settings: str) -> Knowledge:
+    """Read once for the same texts, so that a second command in one process is not slowed by them."""
+    known = signatures.load(signs, file="knowledge/signatures.yaml")
     ids = {signature.id for signature in known}
     return Knowledge(
-        schemes=schemes(assets),
+        schemes=(),
         signatures=known,
-        repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
-        metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
-        reported=reported.load(assets.text("knowledge/reported.yaml"), file="knowledge/reported.yaml"),
-        engines=engines.load(assets.text("knowledge/engines.yaml"), file="knowledge/engines.yaml"),
+        repairs=known_repairs.load(repairs, file="knowledge/repairs.yaml", signatures=ids),
+        metrics=load_metrics(metrics, file="knowledge/metrics.yaml"),
+        reported=reported.load(words, file="knowledge/reported.yaml"),
+        engines=engines.load(settings, file="knowledge/engines.yaml"),
     )
+
+
+@lru_cache(maxsize=2)
+def _glossary(text: str) -> dict[str, Text]:
+    return strict.load(_Glossary, text, file="knowledge/glossary.yaml").terms
 
 
 def published(clock: Clock, layout: Layout, known: Knowledge, files: Callable[[], Tree], ledger: Ledger | None = None,
@@ -73,6 +90,6 @@ def renderer(assets: PackagedAssets, layout: Layout, known: Knowledge) -> Render
             templates[name] = assets.text(f"templates/{name}")
         else:
             templates |= {f"{name}/{file}": text for file, text in assets.templates(name)}
-    glossary = strict.load(_Glossary, assets.text("knowledge/glossary.yaml"), file="knowledge/glossary.yaml").terms
+    glossary = _glossary(assets.text("knowledge/glossary.yaml"))
     return Renderer(templates, glossary, known.metrics, style=layout.style, forbidden=layout.forbidden,
                     prefix=layout.title)
