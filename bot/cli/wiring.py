@@ -81,6 +81,11 @@ def renderer(assets: PackagedAssets, layout: Layout, known: Knowledge) -> Render
             templates[name] = assets.text(f"templates/{name}")
         else:
             templates |= {f"{name}/{file}": text for file, text in assets.templates(name)}
-    glossary = strict.load(_Glossary, assets.text("knowledge/glossary.yaml"), file="knowledge/glossary.yaml").terms
+    glossary = _glossary(assets.text("knowledge/glossary.yaml"))
     return Renderer(templates, glossary, known.metrics, style=layout.style, forbidden=layout.forbidden,
                     prefix=layout.title)
+
+
+@lru_cache(maxsize=2)
+def _glossary(text: str) -> dict[str, Text]:
+    return strict.load(_Glossary, text, file="knowledge/glossary.yaml").terms

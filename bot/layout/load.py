@@ -16,6 +16,7 @@ from bot.layout.paths import steps
 from bot.layout.records import Layout, Linked, RecipeFiles
 from bot.layout.schema import ARGUMENT_HOLES, BARE, BRANCH, INPUT_HOLES, KEY, REPOSITORY, URL
 from bot.model import policy as policies
+from bot.strict.records import as_record
 
 Lines = Mapping[tuple[str | int, ...], int]
 _HOLE = re.compile(r"\{([^{}]*)\}")
@@ -28,8 +29,8 @@ def load(text: str | bytes, *, file: str = ".github/bumpbot.yml", presets: Mappi
 
 def resolve(text: str | bytes, presets: Mapping[str, str], file: str = ".github/bumpbot.yml") -> Layout:
     """As `load`. Mappings join key by key with the preset's, anything else (lists too) replaces what the preset says."""
-    own = strict.load(Layout, text, file=file)
-    value, lines = strict.parse(text.decode("utf-8") if isinstance(text, bytes) else text, file=file)
+    value, lines = strict.parse(text, file=file)
+    own = as_record(Layout, value, lines, file)
     if own.preset is None:
         layout = own
     else:
@@ -46,8 +47,8 @@ def _joined(name: str, value: Mapping[str, Any], presets: Mapping[str, str], fil
         raise BadInput(f"no preset is called {name!r}", f"presets: {known}", file=file, line=lines.get(("preset",)),
                        key="preset")
     under = f"preset {name}"
-    strict.load(Layout, presets[name], file=under)
-    base, _ = strict.parse(presets[name], file=under)
+    base, below = strict.parse(presets[name], file=under)
+    as_record(Layout, base, below, under)
     return strict.load_json(Layout, msgspec.json.encode(_over(base, value)), file=file)
 
 

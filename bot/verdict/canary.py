@@ -7,6 +7,7 @@ stopped it with probability 0.999, at 0.6 % false alarms. Going on is no verdict
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -42,6 +43,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         return at_most(self.bound, self.asked, share) if self.bound >= 0 else 0.0
 
 
+@lru_cache(maxsize=64)
 def bound(asked: int, share: float, level: float = LEVEL) -> int:
     """The most right answers of `asked` whose probability, with `share` unchanged, is below `level`; -1 where none is."""
     return max((right for right in range(asked) if at_most(right, asked, share) < level), default=-1)

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.assets import PackagedAssets
 from bot.cli.rehearse import play
 from bot.decide import decide
 from bot.ledger import replay, verify
 from bot.model.bump import Memory
-from bot.rehearse import scenario
+from tests.fakes.shipped import shipped
 from tests.rehearse import make_kimi_k3_gb200
 from tests.rehearse.kimi_k3_gb200 import history, own, uncapped
 from tests.rehearse.kimi_k3_gb200.jobs import bench, evaluation
@@ -27,7 +26,7 @@ class Told:
 
     def __init__(self, name: str, folder: Path) -> None:
         self.checker = Checker()
-        self.story = scenario.load(PackagedAssets().folder(f"rehearse/scenarios/{name}"))
+        self.story = shipped(name)
         self.result = play(self.story, folder, narrate=False, observer=self._listen, after=self._keep)
 
     def _listen(self, world: Any) -> None:

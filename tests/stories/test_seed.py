@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.assets import PackagedAssets
 from bot.cli.rehearse import play
 from bot.ledger import check_receipt, replay, verify
-from bot.rehearse import scenario
+from tests.fakes.shipped import shipped
 from tests.rehearse.openapi.check import Checker
 
 
@@ -23,7 +22,7 @@ class Told:
 
     def __init__(self, folder: Path) -> None:
         self.checker = Checker()
-        story = scenario.load(PackagedAssets().folder("rehearse/scenarios/kimi-k3-gb200"), "as-it-happened")
+        story = shipped("kimi-k3-gb200", "as-it-happened")
         self.result = play(story, folder, narrate=False, observer=self._listen, after=self._keep)
 
     def _listen(self, world: Any) -> None:

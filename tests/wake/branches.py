@@ -99,7 +99,7 @@ class Branch:
         tip = self.context.git.tip("main")
         bump = Bump(id=self.key, now=START, subject=self.subject, memory=self.memory, world=World(pull=opened, base_tip=tip))
         state = observe._changelog(self.context, bump, tip, opened)
-        foreign = observe._foreign(self.context, bump, opened)
+        foreign = observe._foreign(bump, self.context.git.tip(bump.subject.rules.branch) if bump.memory.heads else None)
         return replace(bump, world=replace(bump.world, changelog=state, foreign_head=foreign))
 
     @property

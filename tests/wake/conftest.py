@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.assets import PackagedAssets
 from bot.cli.payload import event_of
 from bot.cli.rehearse import RehearsedBot
-from bot.rehearse import scenario
 from bot.rehearse.scenario import Scenario
 from bot.rehearse.world import Delivery, World
 from bot.wake import loop
 from bot.wake.context import Context
+from tests.fakes.shipped import shipped
 
 
 @dataclass
@@ -72,7 +71,7 @@ def begun(world: World) -> bool:
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
-    story = scenario.load(PackagedAssets().folder("rehearse/scenarios/kimi-k3-gb200"), "as-it-happened")
+    story = shipped("kimi-k3-gb200", "as-it-happened")
     with ExitStack() as stack:
         world = stack.enter_context(World(story, tmp_path))
         yield Stage(world, story, tmp_path, world.deliveries())

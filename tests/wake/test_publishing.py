@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bot.adapters.assets import PackagedAssets
 from bot.baseline import match, question
 from bot.cli.rehearse import RehearsedBot
 from bot.errors import BadInput, Unreachable
@@ -20,10 +19,10 @@ from bot.model.event import Scheduled
 from bot.model.ledger import Measured
 from bot.model.result import Cell, Row
 from bot.recipe.read import read
-from bot.rehearse import scenario
 from bot.rehearse.world import World
 from bot.wake import publishing
 from bot.wake.loop import wake
+from tests.fakes.shipped import shipped
 
 KEY = "larch72b-fp8-h200-sglang-tp4"
 
@@ -33,7 +32,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RehearsedBot]:
     """The shipped story of a bump that ends validated, to its end."""
     with ExitStack() as stack:
         work = tmp_path_factory.mktemp("played")
-        story = scenario.load(PackagedAssets().folder("rehearse/scenarios/green"))
+        story = shipped("green")
         world = stack.enter_context(World(story, work))
         bot = RehearsedBot(world, story, work)
         for name, payload in world.deliveries():
@@ -97,7 +96,7 @@ class TestAWakeAndACollector:
 
 class TestTheBaselineOfABump:
     def test_is_frozen_when_it_begins_and_never_asked_for_again(self, tmp_path: Path) -> None:
-        story = scenario.load(PackagedAssets().folder("rehearse/scenarios/green"))
+        story = shipped("green")
         with World(story, tmp_path) as world:
             bot = RehearsedBot(world, story, tmp_path)
             watched, real = Watched(bot.context().published), bot.context

@@ -25,10 +25,10 @@ from bot.model.event import Requested, Scheduled
 from bot.model.ledger import Held, LastScan, Moved, OpenBumps, Seen, Step
 from bot.model.mode import Mode
 from bot.ports import Published, Tree
-from bot.rehearse import scenario
 from bot.rehearse.world import World
 from bot.wake.context import Context
 from bot.wake.loop import wake
+from tests.fakes.shipped import shipped
 
 KEY, TAG = "larch72b-fp8-h200-sglang-tp4", "lmsysorg/sglang:v0.5.22"
 OWN = "lmsysorg/sglang:v0.5.21"
@@ -67,7 +67,7 @@ class House:
     """The repository of a scenario in which nobody has asked for anything, and its bot on a clock that we move."""
 
     def __init__(self, stack: ExitStack, work: Path) -> None:
-        self.story = scenario.load(PackagedAssets().folder("rehearse/scenarios/green"))
+        self.story = shipped("green")
         self.world = stack.enter_context(World(self.story, work))
         self.bot, self.told, self.mode = RehearsedBot(self.world, self.story, work), list[str](), "act"
         self.scans: Scans | None = Scans(every_hours=24, begin=1)

@@ -8,10 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from bot import ledger as chains
-from bot.adapters.assets import PackagedAssets
 from bot.cli.rehearse import play
 from bot.images import reference
-from bot.rehearse import scenario
+from tests.fakes.shipped import shipped
 
 IMAGE = "lmsysorg/sglang:v0.5.22"
 
@@ -20,7 +19,7 @@ class Later:
     """What stands a wake after the bump was superseded."""
 
     def __init__(self) -> None:
-        story = scenario.load(PackagedAssets().folder("rehearse/scenarios/moved-tag"))
+        story = shipped("moved-tag")
         self.recipe = story.declared.recipe
         self.result = play(story, None, narrate=False, after=self._look)
 
@@ -60,7 +59,7 @@ class TestATagThatMovedOnMeanwhile:
     """What the ledger kept is the tag; which image stands behind it is asked when the bump begins."""
 
     def _later(self, image: str, **changed: Any) -> tuple[Any, list[Any], str]:
-        story = scenario.load(PackagedAssets().folder("rehearse/scenarios/moved-tag"))
+        story = shipped("moved-tag")
         tag, seen = reference.parse(IMAGE), []
 
         def look(world: Any, bot: Any) -> None:
