@@ -42,7 +42,8 @@ def limits(machine: Machine) -> tuple[float, float]:
 
 
 def run(order: Order, server: Server, host: Host, phase: _Phase, machine: Machine = _MACHINE) -> tuple[Gate, ...]:
-    """Every gate that is asked for, within `limits`; what takes more than two seconds is told meanwhile. Raises ServerDied where the server ended; all else that goes wrong is a gate that fails.
+    """Every gate that is asked for, within `limits`; what takes more than two seconds is told meanwhile. Raises ServerDied
+    where the server ended; all else that goes wrong is a gate that fails.
 
     After the first question without any answer nothing more is asked: a server that hangs would take its limit each time.
     """
