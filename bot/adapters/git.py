@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from bot.adapters.gitcli import REMOTE_S, GitCommand, Remote, check_branch, check_oid, check_path, meaning
+from bot.adapters.gittree import FILE_MODES, Listing, check_changes, written
 from bot.errors import BadInput, Missing, Refusal
 from bot.ports import Process
 
 EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 _LISTINGS, _BATCH, _BLOB_BYTES = 8, 128, 64_000_000
-_FILE_MODES = ("100644", "100755")
 _MOVED = (" ", "*")
 # The server's words when somebody else moved first; any other rejection is a rule of the server.
 _RACE = re.compile(r"non-fast-forward|fetch first|cannot lock ref|failed to (?:lock|update ref)|"
                    r"already exists|stale info")
 _UNSURE = re.compile(r"failed to report|remote failure|unpacker error|[Ii]nternal [Ss]erver [Ee]rror")
-Listing = Mapping[str, tuple[str, str]]
 
 
 class CommandGit:
@@ -40,27 +38,25 @@ class CommandGit:
         self._identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
                           for what, value in (("NAME", name), ("EMAIL", email))}
         self._shallow = frozenset(shallow)
+        self._tips: dict[str, str] = {}  # where this object saw each branch last: its commits are here
         self._listings: OrderedDict[str, Listing] = OrderedDict()
         self._listed: dict[tuple[str, str], bool] = {}
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
 
     def tip(self, branch: str) -> str | None:
         """Fetches a branch and tells its commit; None when it does not exist."""
-        ref = f"refs/heads/{check_branch(branch)}"
-        told = self._git.run("ls-remote", "--refs", "origin", ref, limit_s=REMOTE_S).decode("utf-8", "replace")
-        rows = (line.partition("\t") for line in told.splitlines())
-        there = next((oid for oid, _, name in rows if name == ref), None)
-        if there is None:
-            return None
-        if self._known(branch) == there:
-            return there
-        self._fetch(branch)
-        return self._known(branch)
+        return self.tips((branch,))[branch]
+
+    def tips(self, branches: Collection[str]) -> Mapping[str, str | None]:
+        """As `tip` of each, at one moment: the remote is asked once."""
+        refs = {branch: f"refs/heads/{check_branch(branch)}" for branch in branches}
+        told = self._ls("origin", *refs.values())
+        return {branch: self._here(branch, told[ref]) if ref in told else None for branch, ref in refs.items()}
 
     def read(self, oid: str, path: str) -> bytes | None:
         """A plain file's content; None when there is none (symbolic links are not followed)."""
         mode, blob = self._listing(oid).get(check_path(path), ("", ""))
-        if mode not in _FILE_MODES:
+        if mode not in FILE_MODES:
             return None
         if blob == EMPTY:
             return b""
@@ -72,7 +68,7 @@ class CommandGit:
         """Every plain file below a folder of a commit: path -> object id."""
         listing, folder = self._listing(oid), folder.rstrip("/")
         below = f"{check_path(folder)}/" if folder else ""
-        found = {path: blob for path, (mode, blob) in listing.items() if mode in _FILE_MODES and path.startswith(below)}
+        found = {path: blob for path, (mode, blob) in listing.items() if mode in FILE_MODES and path.startswith(below)}
         if folder and found:
             self._listed.setdefault((oid, below), False)
         return found
@@ -81,15 +77,22 @@ class CommandGit:
                when: datetime) -> str:
         """A commit on the first parent's tree with these files written (None removes); modes stay as they are."""
         listing = self._listing(parents[0]) if parents else {}
-        _check_changes(listing, changes)
+        check_changes(listing, changes)
         if "\0" in message or not message.strip():
             raise BadInput("not a commit message", "write a line of text")
-        with tempfile.TemporaryDirectory(dir=self._git.folder, prefix="work-") as folder:
-            tree = self._tree(Path(folder), parents, listing, changes)
-        date = f"{int(when.timestamp())} +0000"
-        env = {**self._identity, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        env = {**self._identity, **dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"{int(when.timestamp())} +0000")}
+        tree, made = written(self._git, parents, listing, changes)
         ancestry = [word for parent in parents for word in ("-p", check_oid(parent))]
-        return self._git.run("commit-tree", tree, *ancestry, stdin=message.encode(), env=env).decode().strip()
+        oid = self._git.run("commit-tree", tree, *ancestry, stdin=message.encode(), env=env).decode().strip()
+        self._remember(oid, {path: row for path, row in listing.items() if path not in changes} | made, changes)
+        return oid
+
+    def _remember(self, oid: str, listing: Listing, changes: Mapping[str, bytes | None]) -> None:
+        """What a commit of our own holds: who has just written a file need not ask git for it."""
+        self._list(oid, dict(sorted(listing.items(), key=lambda row: row[0].encode("utf-8", "surrogateescape"))))
+        for path, data in changes.items():
+            if data:
+                self._keep({listing[path][1]: data}, listing[path][1])
 
     def push(self, branch: str, oid: str) -> bool:
         """Fast-forward only. True when this push moved the branch; False when refused or already there."""
@@ -109,9 +112,7 @@ class CommandGit:
 
     def branches(self) -> Mapping[str, str]:
         """Every branch of the remote and its commit, in one question; nothing is fetched."""
-        told = self._git.run("ls-remote", "--refs", "--heads", "origin", limit_s=REMOTE_S).decode("utf-8", "replace")
-        rows = (line.partition("\t") for line in told.splitlines())
-        return {name.removeprefix("refs/heads/"): oid for oid, _, name in rows}
+        return {name.removeprefix("refs/heads/"): oid for name, oid in self._ls("--heads", "origin").items()}
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The best common ancestor of two commits that were fetched; None where they share nothing."""
@@ -138,6 +139,23 @@ class CommandGit:
         line = next((line for line in head.splitlines() if line.startswith("committer ")), "")
         return line.rpartition(">")[0].rpartition("<")[2]
 
+    def _ls(self, *words: str) -> Mapping[str, str]:
+        """Refs of the remote -> object ids."""
+        told = self._git.run("ls-remote", "--refs", *words, limit_s=REMOTE_S).decode("utf-8", "replace")
+        return {name: oid for oid, _, name in (line.partition("\t") for line in told.splitlines())}
+
+    def _here(self, branch: str, there: str) -> str | None:
+        """The branch's commit, fetched where the cache has another one."""
+        if self._tips.get(branch) == there:
+            return there
+        known = self._known(branch)
+        if known != there:
+            self._fetch(branch)
+            known = self._known(branch)
+        if known is not None:
+            self._tips[branch] = known
+        return known
+
     def _known(self, branch: str) -> str | None:
         code, out, _ = self._git.answer("show-ref", "--verify", "--hash", f"refs/remotes/origin/{branch}")
         return out.decode().strip() if code == 0 else None
@@ -159,7 +177,7 @@ class CommandGit:
 
     def _moved(self, branch: str, oid: str, flag: str, summary: str, code: int, err: bytes) -> bool:
         if flag in _MOVED and code == 0:
-            self._git.run("update-ref", f"refs/remotes/origin/{branch}", oid)
+            self._tips[branch] = oid  # git itself notes it for whoever takes this cache next: `remote.origin.fetch`
             return True
         if flag == "!" and _UNSURE.search(summary):
             raise meaning("push", summary.encode())
@@ -177,11 +195,14 @@ class CommandGit:
                 facts, _, path = row.partition("\t")
                 mode, _, blob = facts.split(" ")
                 made[path] = (mode, blob)
-            self._listings[oid] = made
-            while len(self._listings) > _LISTINGS:
-                self._listings.popitem(last=False)
+            self._list(oid, made)
         self._listings.move_to_end(oid)
         return self._listings[oid]
+
+    def _list(self, oid: str, listing: Listing) -> None:
+        self._listings[oid] = listing
+        while len(self._listings) > _LISTINGS:
+            self._listings.popitem(last=False)
 
     def _load(self, oid: str, path: str, blob: str) -> None:
         """Reads a blob, and with it what stands after it in the folder that the caller listed."""
@@ -190,10 +211,14 @@ class CommandGit:
         if below is not None:
             self._complete(oid, below)
             rows = sorted((name, row[1]) for name, row in self._listing(oid).items()
-                          if name > path and name.startswith(below) and row[0] in _FILE_MODES)
+                          if name > path and name.startswith(below) and row[0] in FILE_MODES)
             wanted += [other for _, other in rows if other != EMPTY and other not in self._blobs][: _BATCH - 1]
-        self._blobs.update(self._objects(list(dict.fromkeys(wanted)), "blob"))
-        self._blobs.move_to_end(blob)
+        self._keep(self._objects(list(dict.fromkeys(wanted)), "blob"), blob)
+
+    def _keep(self, blobs: Mapping[str, bytes], last: str) -> None:
+        """Contents by their ids, `last` to go last when there are too many."""
+        self._blobs.update(blobs)
+        self._blobs.move_to_end(last)
         total = sum(map(len, self._blobs.values()))
         while total > _BLOB_BYTES and len(self._blobs) > 1:
             total -= len(self._blobs.popitem(last=False)[1])
@@ -224,22 +249,6 @@ class CommandGit:
             at += 1
         return made
 
-    def _tree(self, folder: Path, parents: Sequence[str], listing: Listing, changes: Mapping[str, bytes | None]) -> str:
-        """The tree's id, made in an index of its own. `--missing-ok`: the other files' contents were never fetched."""
-        index = {"GIT_INDEX_FILE": str(folder / "index")}
-        self._git.run("read-tree", *(parents[:1] or ["--empty"]), env=index)
-        written = [path for path, data in changes.items() if data is not None]
-        files = [folder / str(number) for number in range(len(written))]
-        for path, file in zip(written, files, strict=True):
-            file.write_bytes(changes[path] or b"")
-        names = "".join(f"{file}\n" for file in files).encode()
-        blobs = self._git.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names).decode().split()
-        rows = [f"0 {'0' * 40}\t{path}" for path, data in changes.items() if data is None]
-        modes = [listing[path][0] if path in listing else _FILE_MODES[0] for path in written]
-        rows += [f"{mode} {blob}\t{path}" for mode, blob, path in zip(modes, blobs, written, strict=True)]
-        told = "".join(f"{row}\0" for row in rows).encode()
-        self._git.run("update-index", "-z", "--index-info", stdin=told, env=index)
-        return self._git.run("write-tree", "--missing-ok", env=index).decode().strip()
 
 
 def _told(err: bytes) -> list[str]:
@@ -249,20 +258,14 @@ def _told(err: bytes) -> list[str]:
     return [line for line in lines if line][:3]
 
 
-def _check_changes(listing: Listing, changes: Mapping[str, bytes | None]) -> None:
-    """Each path is one, and no file stands where a folder must be; links and submodules are not written over."""
-    kept = {path for path in listing if changes.get(path, b"") is not None}
-    after = kept | {path for path, data in changes.items() if data is not None}
-    folders: set[str] = set()
-    for path in after:
-        while (path := path.rpartition("/")[0]) and path not in folders:
-            folders.add(path)
-    for path, data in changes.items():
-        check_path(path)
-        if data is not None and path in listing and listing[path][0] not in _FILE_MODES:
-            raise BadInput("a symbolic link or submodule stands here", "name the file itself", file=path)
-    for path in sorted(after & folders):
-        raise BadInput("this is a file and a folder at once", "choose another path", file=path)
+# Of a repository that bots push to.
+_RULES = """[receive]
+\tdenyNonFastForwards = true
+\tdenyDeletes = true
+[uploadpack]
+\tallowFilter = true
+\tallowAnySHA1InWant = true
+"""
 
 
 def init_bare(process: Process, folder: Path) -> Path:
@@ -271,7 +274,6 @@ def init_bare(process: Process, folder: Path) -> Path:
     if (folder / "HEAD").exists():
         return folder
     git = GitCommand(process, folder, Remote.parse(str(folder)))
-    for key, value in (("receive.denyNonFastForwards", "true"), ("receive.denyDeletes", "true"),
-                       ("uploadpack.allowFilter", "true"), ("uploadpack.allowAnySHA1InWant", "true")):
-        git.run("config", key, value)
+    with (git.folder / "config").open("a") as config:
+        config.write(_RULES)
     return git.folder

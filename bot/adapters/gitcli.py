@@ -138,6 +138,7 @@ def _plain(text: str) -> str:
 def _environment(folder: Path, remote: Remote, token: str | None) -> dict[str, str]:
     config: list[tuple[str, str]] = [
         ("remote.origin.url", remote.url),
+        ("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"),  # where a push notes what the branch is now
         ("core.hooksPath", os.devnull),
         ("core.fsmonitor", "false"),
         ("core.attributesFile", os.devnull),

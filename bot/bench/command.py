@@ -15,6 +15,16 @@ from bot.errors import Refusal
 from bot.model.bench import Order, Scalar
 
 Words = tuple[str, ...]
+
+
+class Unfit(Refusal):
+    """What stands in a recipe's `serve` and is not a recipe's to say; `place` is where there (`args` or `env`, and the name)."""
+
+    def __init__(self, where: str, name: str, reason: str, hint: str) -> None:
+        super().__init__(reason, hint)
+        self.place = ("serve", where, name)
+
+
 _ARGUMENT = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[._-][A-Za-z0-9]+)*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?")
@@ -136,18 +146,19 @@ def _words(name: str, spelled: str, value: Scalar, engine: Engine) -> Sequence[s
         return (f"--{spelled}",)
     text = _text(value)
     if len(text) > LONGEST or not text.isprintable():
-        raise Refusal(f"the argument {name}: its value is too long, or holds what cannot be printed", "shorten it")
+        raise Unfit("args", name, f"the argument {name}: its value is too long, or holds what cannot be printed", "shorten it")
     return (f"--{spelled}={text}",) if text.startswith("-") or not text else (f"--{spelled}", text)
 
 
 def _allowed(name: str) -> None:
     if not _ARGUMENT.fullmatch(name):
-        raise Refusal(f"the argument {_shown(name)} has no argument's form", "write it without dashes before: context-length")
+        raise Unfit("args", name, f"the argument {_shown(name)} has no argument's form",
+                    "write it without dashes before: context-length")
     plain = name.lower().replace("_", "-").replace(".", "-")
     for taken, why in RESERVED.items():
         # One letter is the beginning of several options of every engine, which argparse refuses itself.
         if plain == taken or (len(plain) > 1 and taken.startswith(plain)):
-            raise Refusal(f"the recipe's argument {name} is not taken: {why}", "take it out of serve.args")
+            raise Unfit("args", name, f"the recipe's argument {name} is not taken: {why}", "take it out of serve.args")
 
 
 def environment(order: Order, *, contained: bool) -> dict[str, str]:
@@ -156,16 +167,16 @@ def environment(order: Order, *, contained: bool) -> dict[str, str]:
     made = {}
     for name, value in order.env.items():
         if not _VARIABLE.fullmatch(name):
-            raise Refusal(f"the variable {_shown(name)} has no variable's form", "letters, digits and `_`")
+            raise Unfit("env", name, f"the variable {_shown(name)} has no variable's form", "letters, digits and `_`")
         why = _forbidden(name, FORBIDDEN) or ("" if contained else _forbidden(name, FORBIDDEN_HERE))
         if why:
-            raise Refusal(f"the recipe's variable {name} is not set: {why}", "take it out of serve.env")
+            raise Unfit("env", name, f"the recipe's variable {name} is not set: {why}", "take it out of serve.env")
         if value is None:
             continue
         # Engines read switches of the environment as numbers: `int("true")` is the end of vLLM.
         text = str(int(value)) if isinstance(value, bool) else _text(value)
         if len(text) > LONGEST or not text.isprintable():
-            raise Refusal(f"the variable {name}: its value is too long, or holds what cannot be printed", "shorten it")
+            raise Unfit("env", name, f"the variable {name}: its value is too long, or holds what cannot be printed", "shorten it")
         made[name] = text
     return made
 

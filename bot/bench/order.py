@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot import strict
+from bot.bench import mounts
 from bot.errors import BadInput, Refusal
 from bot.model import worded
 from bot.model.bench import Machine, Order, Trace, trace_faults
@@ -60,17 +61,25 @@ def read_order(data: bytes, file: str) -> Order:
 
 def read_machine(data: bytes, file: str) -> Machine:
     """A machine file (YAML); an empty one, or one of comments, says nothing and is good. BadInput names line and key of what does
-    not hold, also of a variable that no program can be given."""
+    not hold, also of a variable that no program can be given and of a mount that no container can have."""
     value, lines = strict.parse(data, file=file)
     machine = Machine() if value is None else strict.as_record(Machine, value, lines, file)
-    for name, told in machine.env.items():
-        for wrong, reason in ((_VARIABLE.fullmatch(name) is None, "a name that no variable has"),
-                              ("\0" in told, "a value with a byte 0, which no variable can hold")):
-            if wrong:
-                raise BadInput(reason, "letters, digits and `_` in a name; text in a value", file=file,
-                               line=lines.get(("env", name)), key=key_of(("env", name)))
+    for place, reason, hint in _unfit(machine):
+        line = next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
+        raise BadInput(reason, hint, file=file, line=line, key=key_of(place))
     # A server that is a command needs no launcher named.
     return replace(machine, launcher="process") if machine.server and "launcher" not in value else machine
+
+
+def _unfit(machine: Machine) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """What types cannot say of a machine: where, what is wrong, what to do."""
+    for name, told in machine.env.items():
+        if _VARIABLE.fullmatch(name) is None:
+            yield ("env", name), "a name that no variable has", "letters, digits and `_`"
+        if "\0" in told:
+            yield ("env", name), "a value with a byte 0, which no variable can hold", "write text"
+    for at, reason, hint in mounts.faults(machine.mounts):
+        yield ("mounts", at), reason, hint
 
 
 def _only(points: list[Any], file: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot.bench import diary, effective, evals, hardware, launch, load, probes, ready
+from bot.bench.load import offline
 from bot.bench.run import Run
 from bot.bench.watch import ServerDied
 from bot.errors import Refusal, Unreachable
@@ -15,7 +16,9 @@ from bot.results.reportfile import reported
 
 
 def seen(run: Run) -> None:
-    """The machine as its own tools tell it; one with other GPUs than the point's is refused."""
+    """The machine as its own tools tell it; one with other GPUs than the point's is refused, and one that lacks a folder which its
+    file names."""
+    offline.folders(run.order, run.machine)
     run.facts = hardware.facts(run.host)
     run.tell(hardware=run.facts)
     hardware.check(run.order, run.facts)
@@ -28,8 +31,8 @@ def sized(run: Run) -> None:
 
 
 def found(run: Run) -> None:
-    """The load generator and the trace, looked for before a GPU is held."""
-    load.prepare(run.order, run.host, run.place)
+    """The load generator, the trace and the tokenizer, looked for before a GPU is held."""
+    load.prepare(run.order, run.machine, run.host, run.place)
 
 
 def launched(run: Run) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from bot import strict
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.process import LocalProcess
 from bot.adapters.tree import LocalCommit
@@ -21,6 +22,7 @@ from bot.model.recipe import Point
 from bot.recipe import matrix as matrices
 from bot.recipe.changed import changed as compare
 from bot.recipe.shelf import Shelf
+from bot.strict.words import key_of
 
 HEADS = ("stage", "kind", "conc", "topology", "workload", "eval")
 
@@ -66,16 +68,17 @@ def whole(tree: Shelf, layout: Layout, keys: Sequence[str]) -> tuple[Point, ...]
 
 
 def startable(tree: Shelf, layout: Layout, found: Sequence[Point]) -> tuple[Point, ...]:
-    """These points as a runner takes them. BadInput names the recipe whose arguments or variables `bench` would refuse there: that
-    is known before a machine is asked for."""
+    """These points as a runner takes them. BadInput names file, line and key of an argument or variable that `bench` would refuse
+    there: that is known before a machine is asked for."""
     orders = matrices.orders(tree, layout, found)
     for order in {order.recipe: order for order in orders if isinstance(order, Order)}.values():
         try:
             command.arguments(order)
             command.environment(order, contained=True)
-        except Refusal as error:
-            home = tree.home(layout, order.recipe)
-            raise BadInput(error.reason, error.hint, file=home.file, key=f"{order.recipe}: serve") from None
+        except command.Unfit as error:
+            file = tree.home(layout, order.recipe).file
+            _, lines = strict.parse(tree.read(file) or b"", file=file)
+            raise BadInput(error.reason, error.hint, file=file, line=lines.get(error.place), key=key_of(error.place)) from None
     return orders
 
 

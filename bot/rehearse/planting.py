@@ -10,8 +10,13 @@ from bot.rehearse.github import receiving
 from bot.rehearse.github.gitrepo import GitRepo
 from bot.rehearse.scenario import Scenario
 
-# A partial clone and a fetch by object id, as GitHub allows them.
-SERVES = (("uploadpack.allowFilter", "true"), ("uploadpack.allowAnySHA1InWant", "true"))
+# A partial clone and a fetch by object id, as GitHub allows them; and it is not tidied up behind a push.
+SERVES = """[uploadpack]
+\tallowFilter = true
+\tallowAnySHA1InWant = true
+[receive]
+\tautoGC = false
+"""
 
 
 def plant(scenario: Scenario, target: Path) -> Path:
@@ -28,8 +33,8 @@ def plant(scenario: Scenario, target: Path) -> Path:
         env=env,
     )
     git, repo = GitRepo(target), scenario.repo
-    for key, value in SERVES:
-        git.git("config", key, value)
+    with (target / "config").open("a") as config:
+        config.write(SERVES)
     files: dict[str, bytes | None] = {
         path.relative_to(repo).as_posix(): path.read_bytes() for path in sorted(repo.rglob("*")) if path.is_file()
     }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import jinja2
 from jinja2.runtime import Markup
@@ -30,24 +31,10 @@ class Renderer:
 
     def __init__(self, templates: Mapping[str, str], glossary: Mapping[str, Text], metrics: Mapping[str, Column], *,
                  style: str, forbidden: Sequence[str] = (), prefix: str = "", limit: int = LIMIT - 1_000) -> None:
-        self._words = {language: Words(language, glossary) for language in LANGUAGES}
-        self._markdown = {language: _environment(templates, self._words[language], plain) for language in LANGUAGES}
-        self._bare = {language: _environment(templates, self._words[language], _bare) for language in LANGUAGES}
+        texts, terms = tuple(templates.items()), tuple(glossary.items())
+        self._written = {language: _language(language, texts, terms, tuple(forbidden)) for language in LANGUAGES}
         self._metrics = metrics
-        self._quote(tuple(forbidden))
         self._style, self._forbidden, self._prefix, self._limit = style, tuple(forbidden), prefix, limit
-
-    def _quote(self, forbidden: tuple[str, ...]) -> None:
-        """The filter for words of others. One that holds what must not be posted is not repeated: a file's name would else
-        keep a whole report back."""
-        for language, words in self._words.items():
-            def quoted(value: object, words: Words = words) -> Markup:
-                return words.word("not-repeated") if fault(str(value), forbidden) else code(value)
-
-            def sighted(value: object, words: Words = words) -> Markup:
-                return quoted(seen(value), words)
-
-            self._markdown[language].filters |= {"quoted": quoted, "seen": sighted}
 
     def title(self, record: Record) -> str:
         """The bilingual title of the pull request, English first; a recipe's name too long for the forge loses its end."""
@@ -59,8 +46,9 @@ class Renderer:
 
     def half(self, record: Record, language: str, *, tables: bool = True) -> str:
         """One language alone; without tables each is replaced by a pointer to the one above."""
-        drawn = Tables(self._words[language], self._metrics, shown=tables, sighted=self._markdown[language].filters["seen"])
-        text = self._markdown[language].get_template(f"{language}/{template(record)}.md").render(_values(record), tables=drawn)
+        written = self._written[language]
+        drawn = Tables(written.words, self._metrics, shown=tables, sighted=written.markdown.filters["seen"])
+        text = written.markdown.get_template(f"{language}/{template(record)}.md").render(_values(record), tables=drawn)
         return _tidy(text)
 
     def parts(self, record: Record) -> tuple[str, ...]:
@@ -71,15 +59,44 @@ class Renderer:
         """
         folded = self._style == "folded"
         halves = {"en": self.half(record, "en"), "zh": self.half(record, "zh", tables=not folded)}
-        text = self._bare["en"].get_template(f"{self._style}.md").render(halves)
+        text = self._written["en"].bare.get_template(f"{self._style}.md").render(halves)
         return tuple(check(part, self._forbidden) for part in split(_tidy(text), self._limit))
 
     def _title(self, record: Record) -> str:
-        halves = (self._bare[language].get_template(f"{language}/title.md").render(_values(record)) for language in LANGUAGES)
+        halves = (written.bare.get_template(f"{language}/title.md").render(_values(record))
+                  for language, written in self._written.items())
         return " ".join(f"{self._prefix} {' / '.join(halves)}".split())
 
 
-def _environment(templates: Mapping[str, str], words: Words, finalize: Any) -> jinja2.Environment:
+class _Written(NamedTuple):
+    """What one language is written with."""
+
+    words: Words
+    markdown: jinja2.Environment
+    bare: jinja2.Environment
+
+
+@lru_cache(maxsize=8)
+def _language(language: str, templates: tuple[tuple[str, str], ...], glossary: tuple[tuple[str, Text], ...],
+              forbidden: tuple[str, ...]) -> _Written:
+    """Kept for the very same texts and phrases and for no others: compiling takes a tenth of a second a language, and what
+    is compiled may hold words of the glossary."""
+    words = Words(language, dict(glossary))
+    written = _Written(words, _environment(templates, words, plain), _environment(templates, words, _bare))
+    written.markdown.filters |= _quoting(words, forbidden)
+    return written
+
+
+def _quoting(words: Words, forbidden: tuple[str, ...]) -> dict[str, Callable[[object], Markup]]:
+    """The filters for words of others. One that holds what must not be posted is not repeated: a file's name would else
+    keep a whole report back."""
+    def quoted(value: object) -> Markup:
+        return words.word("not-repeated") if fault(str(value), forbidden) else code(value)
+
+    return {"quoted": quoted, "seen": lambda value: quoted(seen(value))}
+
+
+def _environment(templates: tuple[tuple[str, str], ...], words: Words, finalize: Any) -> jinja2.Environment:
     """Every `{{ }}` passes `finalize`: in Markdown a value that no filter made Markdown is made plain text."""
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(dict(templates)), undefined=jinja2.StrictUndefined, autoescape=finalize is plain,

@@ -9,6 +9,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 _SPAN = re.compile(r"(?<![`\\])`(?!`)[^`\n]*`(?!`)")
 # As the forge reads it: any character that is no ASCII letter, digit or underscore may stand before the @.
@@ -27,19 +28,25 @@ def check(text: str, forbidden: Sequence[str]) -> str:
 
 def fault(text: str, forbidden: Sequence[str]) -> str | None:
     """What a text holds that must not be posted, in words; None when nothing."""
-    for form in (text, unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", html.unescape(text))):
+    unescaped = html.unescape(text)
+    for form in dict.fromkeys((text, unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", unescaped))):
         squeezed = _squeezed(form)
         for phrase in forbidden:
-            if _squeezed(unicodedata.normalize("NFKC", phrase)) in squeezed:
+            if _wanted(phrase) in squeezed:
                 return f"the trigger phrase {phrase!r}"
         if found := _MENTION.search(_SPAN.sub("``", form)):
             return f"a mention, {found.group()}"
         if "<!--" in form:
             return "a hidden marker, which is for its writer to add"
-    for letter in text:
+    for letter in dict.fromkeys(text):  # each once, in the order they stand in
         if unicodedata.category(letter) in _INVISIBLE and letter != "\n":
             return f"the control character U+{ord(letter):04X}"
     return next((f"a table that breaks at its line {number}" for number in _broken(text)), None)
+
+
+@lru_cache(maxsize=256)
+def _wanted(phrase: str) -> str:
+    return _squeezed(unicodedata.normalize("NFKC", phrase))
 
 
 def _squeezed(text: str) -> str:

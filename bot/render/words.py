@@ -19,7 +19,7 @@ class Words:
 
     def __init__(self, language: str, glossary: Mapping[str, Text]) -> None:
         self._language, self._glossary = language, glossary
-        self._patterns = {term: _pattern(term) for term in glossary if "{}" in term}
+        self._patterns = {term: (term.partition("{}")[0], _pattern(term)) for term in glossary if "{}" in term}
         self.comma = {"en": ", ", "zh": "、"}[language]
 
     def word(self, term: str) -> Markup:
@@ -34,9 +34,8 @@ class Words:
         term = f"{kind}-{word}"
         if term in self._glossary:
             return self.word(term)
-        for pattern, expression in self._patterns.items():
-            found = expression.fullmatch(term)
-            if found:
+        for pattern, (start, expression) in self._patterns.items():
+            if term.startswith(start) and (found := expression.fullmatch(term)):
                 return self._filled(pattern, found.groups())
         head, colon, value = word.partition(":")
         if colon and f"{kind}-{head}" in self._glossary:

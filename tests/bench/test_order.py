@@ -116,3 +116,16 @@ class TestAMachine:
         with pytest.raises(BadInput, match=r"^machine.yml:3: env\.") as raised:
             read_machine(f"launcher: podman\nenv:\n  {variable}\n".encode(), "machine.yml")
         assert "\n" not in str(raised.value)
+
+    @pytest.mark.parametrize(("mount", "why"), [
+        ("/tmp:/hf", "models"), ("/tmp:/hf/hub", "models"), ("/tmp://hf/hub/", "models"), ("/tmp:/data/../hf", "models"),
+        ("/tmp:/hf/x", "models"), ("/tmp:/", "image"), ("/tmp:/proc", "its own"), ("/tmp:/dev/shm", "its own"), ("/tmp:/first/", "two"),
+        ("tmp:/x", "HOST:CONTAINER"), ("/tmp", "HOST:CONTAINER"), ("/tmp:/x:rw", "HOST:CONTAINER")])
+    def test_whose_mount_no_container_can_have_is_refused_with_line_and_key(self, mount: str, why: str) -> None:
+        with pytest.raises(BadInput, match=r"^machine.yml:4: mounts\.1: ") as raised:
+            read_machine(f"launcher: podman\nmounts:\n- /srv:/first\n- '{mount}'\n".encode(), "machine.yml")
+        assert why in str(raised.value)
+
+    def test_may_mount_beside_the_models(self) -> None:
+        there = ("/srv:/hf2", "/srv/x:/data/hf", "/srv:/opt/dev")
+        assert read_machine(f"mounts: {list(there)}".encode(), "machine.yml").mounts == there

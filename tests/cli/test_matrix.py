@@ -45,13 +45,17 @@ def recipe(repo: Path, old: str, new: str) -> Path:
 
 
 class TestWhatARunnerWouldRefuse:
-    @pytest.mark.parametrize(("serve", "said"), [
-        ("args: {--privileged: 1}", "privileged"), ("args: {host: 1}", "host"), ('args: {a: "x\\ny"}', "cannot be printed"),
-        ("env: {GITHUB_TOKEN: x}", "GITHUB_TOKEN"), ("env: {A=B: x}", "variable"), ("env: {HF_ENDPOINT: x}", "HF_ENDPOINT")])
-    @pytest.mark.parametrize("how", ["--jobs", "--smoke"])
-    def test_is_told_by_file_and_recipe_before_a_machine_is_asked_for(self, repo: Path, serve: str, said: str, how: str) -> None:
-        done = asked(recipe(repo, "workload:", f"serve: {{{serve}}}\nworkload:"), "toy", how)
-        assert done.code == 1 and done.out == "" and "recipes/toy.yaml: toy: serve" in done.line and said in done.line
+    @pytest.mark.parametrize(("where", "name", "value", "said"), [
+        ("args", "--privileged", "1", "no argument's form"), ("args", "host", "1", "not taken"), ("args", "ho", "1", "not taken"),
+        ("args", "a", '"x\\ny"', "cannot be printed"), ("env", "GITHUB_TOKEN", "x", "not set"), ("env", "A=B", "x", "no variable's form"),
+        ("env", "HF_ENDPOINT", "x", "not set")])
+    def test_is_told_by_file_line_and_key_before_a_machine_is_asked_for(
+            self, repo: Path, where: str, name: str, value: str, said: str) -> None:
+        made = recipe(repo, "workload:", f"serve:\n  {where}:\n    good: 1\n    {name}: {value}\nworkload:")
+        line = next(at for at, text in enumerate((made / "recipes" / "toy.yaml").read_text().splitlines(), 1) if f" {name}: " in text)
+        done = asked(made, "toy", "--jobs")
+        assert (done.code, done.out) == (1, "")
+        assert f"recipes/toy.yaml:{line}: serve.{where}.{name}: " in done.line and said in done.line
 
 
 class TestSeveralRecipes:

@@ -27,7 +27,7 @@ from bot.verdict.words import REASONS
 from tests.render.catalogue import CATALOGUE, GLOSSARY, TEMPLATES, renderer
 
 NAMES = sorted(name.partition("/")[2] for name in TEMPLATES if name.startswith("en/"))
-ENVIRONMENT = renderer()._markdown["en"]
+ENVIRONMENT = renderer()._written["en"].markdown
 # The terms of the repository's table that a sentence of ours would otherwise be free to render differently.
 TABLE = {"image": "镜像", "sweep": "扫描", "artifacts": "产物", "eval": "评测", "baseline": "基线", "recipe": "配方",
          "threshold": "阈值",
@@ -70,9 +70,9 @@ class TestTemplates:
                 opened.add(template)
                 return super().get_source(environment, template)
 
-        one = renderer()
-        for environment in (*one._markdown.values(), *one._bare.values()):
-            environment.loader = Loader(TEMPLATES)
+        one = renderer(templates={**TEMPLATES, "of this test alone": ""})  # so that nobody else gets its environments
+        for written in one._written.values():
+            written.markdown.loader = written.bare.loader = Loader(TEMPLATES)
         for style in ("full", "folded"):
             one._style = style
             for record in CATALOGUE.values():

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
+from bot.bench import mounts as written
 from bot.bench.launch.start import Start
+from bot.bench.mounts import INSIDE
 from bot.errors import Refusal
 
 TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN")
@@ -25,8 +27,6 @@ PROCESS = ("HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "CUDA
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 DAEMONS = ("DOCKER_HOST", "CONTAINER_HOST", "CONTAINERD_ADDRESS", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK")
 SOCKETS = ("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock", "/run/crio/crio.sock")
-INSIDE = "/hf/hub"
-"""Where the models of the Hugging Face cache lie in a container: a place that no image has, and that any user may be let into."""
 SCANNED = 20_000
 """Files of a folder that are looked at for a socket before it is mounted."""
 
@@ -99,11 +99,10 @@ def mounts(start: Start) -> list[tuple[str, str, bool]]:
     """Folder here, folder there, and whether it may be written: the models' cache may (an image that is not trusted can change
     what lies there), all else is read only. Of the cache it is `hub` alone: beside it lie the logins (`token`, `stored_tokens`).
     Refusal for a folder that is not there, and for a socket, or a folder with one: a daemon's would hand over the machine."""
+    for _, reason, hint in written.faults(start.machine.mounts):
+        raise Refusal(reason, hint)
     found = [(str(_hub(folder)), INSIDE, True)] if (folder := models(start)) else []
-    for text in start.machine.mounts:
-        here, _, there = text.partition(":")
-        if not here.startswith("/") or not there.startswith("/") or {",", ":"} & set(there) or "," in here:
-            raise Refusal(f"the mount {text} is not HOST:CONTAINER", "write two absolute paths in the machine file's `mounts`")
+    for here, there in map(written.split, start.machine.mounts):
         if not Path(here).exists():
             raise Refusal(f"the mount {here} is not there", "correct `mounts` in the machine file")
         if _opens(Path(here).resolve(), start.host.env):

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bot.bench import served
 from bot.bench.host import Host, Place, Server
 from bot.bench.integrity import Tally
-from bot.bench.load import command, ends, environment, exports, listed, repeat, trace, windows
+from bot.bench.load import command, ends, environment, exports, listed, offline, repeat, trace, windows
 from bot.bench.load.repeat import Ran
 from bot.bench.watch import LOOK_S, ServerDied
 from bot.errors import Missing, Refusal, Unreachable
@@ -35,11 +35,11 @@ class Loaded(Struct, frozen=True, kw_only=True):
     cut: tuple[str, ...] = ()
 
 
-def prepare(order: Order, host: Host, place: Place) -> Path | None:
+def prepare(order: Order, machine: Machine, host: Host, place: Place) -> Path | None:
     """Looks, before a server is started, at all that a load needs beside it; returns the file of the trace, if there is one.
 
-    Missing without AIPerf or the trace, Refusal for a trace that is another or lies outside the repository, and for names that
-    AIPerf may not be given or does not know.
+    Missing without AIPerf, the trace, or a tokenizer or data set that may not be fetched; Refusal for a trace that is another or
+    lies outside the repository, and for names that AIPerf may not be given or does not know.
     """
     if order.load is None:
         raise Refusal(f"{order.id} is no throughput point", "it is an eval")
@@ -47,7 +47,7 @@ def prepare(order: Order, host: Host, place: Place) -> Path | None:
     if not host.programs.found(command.PROGRAM):
         raise Missing(f"there is no program {command.PROGRAM} on the PATH", repeat.INSTALL)
     played = trace.path(order.load.trace, place.repository)
-    listed.checked(order.load.trace, host)
+    offline.checked(order, machine, host.env, listed.checked(order.load.trace, host))
     return played
 
 
@@ -58,7 +58,7 @@ def run(order: Order, server: Server, machine: Machine, host: Host, place: Place
     and every other way out: then `loaded` of the exception is what was measured until there, and the exports lie in
     results/aiperf/.
     """
-    played, load = prepare(order, host, place), order.load
+    played, load = prepare(order, machine, host, place), order.load
     assert load is not None
     ran: list[Ran] = []
     try:

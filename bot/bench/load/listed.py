@@ -13,12 +13,13 @@ from bot.model.bench import Trace
 LOOK_S = 60.0
 
 
-def checked(trace: Trace | None, host: Host) -> None:
-    """Refusal for a name that it says it has not, with those that it has; one that does not answer so is not taken for a no."""
+def checked(trace: Trace | None, host: Host) -> str:
+    """What it says of the name; empty where there is none, or no answer. Refusal for a name that it says it has not, with those
+    that it has; one that does not answer so is not taken for a no."""
     kind, name = ("public_dataset_loader", trace.dataset) if trace and trace.dataset else ("custom_dataset_loader",
                                                                                           trace.format if trace else "")
     if not name:
-        return
+        return ""
     env = {"LANG": "C.UTF-8", "COLUMNS": "400", "HOME": host.env.get("HOME", "/")}
     with suppress(Unreachable, BadInput):
         _, out, _ = host.programs.run([PROGRAM, "plugins", kind, name], env=env, limit_s=LOOK_S)
@@ -29,6 +30,8 @@ def checked(trace: Trace | None, host: Host) -> None:
             what = "public dataset" if trace and trace.dataset else "format of a trace"
             raise Refusal(f"{name} is no {what} that this AIPerf knows",
                           f"it knows {', '.join(there[:12])}{', ...' if len(there) > 12 else ''}")
+        return said
+    return ""
 
 
 def _plain(name: str) -> str:

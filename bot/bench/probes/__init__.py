@@ -7,12 +7,17 @@ Before the load a failure ends the point while it has cost seconds; after it, th
     json     `response_format` json_object and json_schema: it parses, and fits the schema
     tools    one tool, `tool_choice: auto`: name, id, arguments of its schema, finish reason; then its result, and a last answer
 
+**Asked once more.** Before the load one probe of the phase is asked again where its connection was refused, reset or cut, or the
+answer was a status of 5xx: a server that has just come up does that once, and the point would have been refused for it, hours of
+waiting for a runner with it. The gate says so. A second such fault, a wrong answer, silence until the limit, and all that comes
+after the load stand as they are.
+
 What is asked is `asked.wanted`. Untrusted words of an answer are cut, escaped and only ever in `said`.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bot.bench import room, served, waiting
 from bot.bench.host import Host, Server
@@ -31,8 +36,17 @@ MOST_TOKENS = 2048
 REST_S = 0.5
 """A program that breaks off in the middle of an answer may take this long to have ended."""
 _Phase = Literal["before", "after"]
-_How = Literal["", "silent", "error"]
 _Fault = Literal["", "error", "hung"]
+
+
+class _Found(NamedTuple):
+    """What came of one gate's probes: whether all hold (None: it cannot be told), the first that does not; `passing`: for a reason
+    that may be over a moment later."""
+
+    passed: bool | None
+    said: str = ""
+    fault: _Fault = ""
+    passing: bool = False
 
 
 def limits(machine: Machine) -> tuple[float, float]:
@@ -42,8 +56,8 @@ def limits(machine: Machine) -> tuple[float, float]:
 
 
 def run(order: Order, server: Server, host: Host, phase: _Phase, machine: Machine = _MACHINE) -> tuple[Gate, ...]:
-    """Every gate that is asked for, within `limits`; what takes more than two seconds is told meanwhile. Raises ServerDied
-    where the server ended; all else that goes wrong is a gate that fails.
+    """Every gate that is asked for, within `limits`; what takes more than two seconds is told meanwhile. Raises ServerDied where
+    the server ended; all else that goes wrong is a gate that fails.
 
     After the first question without any answer nothing more is asked: a server that hangs would take its limit each time.
     """
@@ -52,41 +66,60 @@ def run(order: Order, server: Server, host: Host, phase: _Phase, machine: Machin
     tokens = MOST_TOKENS if context is None else max(32, min(MOST_TOKENS, context // 2))
     ask = Asker(web=host.web, url=server.url, model=model, tokens=tokens, limit_s=first_s if phase == "before" else limit_s)
     gates: list[Gate] = []
-    hung = ""
+    hung, spare = "", phase == "before"
     for name, stream in ((name, stream) for name in PROBES for stream in (False, True)):
         wanted = asked.wanted(order, name)
         if wanted == "no":
             continue
         if hung:
-            gates.append(_gate(name, None, f"not asked: {hung}", phase, stream))
+            gates.append(_gate(name, _Found(None, f"not asked: {hung}"), phase, stream))
             continue
-        began = host.clock.now()
         with waiting.telling(host, f"gates {phase}: {name}", ask.limit_s):
-            passed, said, how = _asked(name, ask.streaming(stream), wanted)
-        if how == "silent":
-            host.clock.sleep(REST_S)
-        if (why := server.over()) is not None:
-            raise ServerDied(f"the server ended while it was asked for {name}: {why}", "its log is kept: bumpbot triage logs")
-        hung = said if how == "silent" and (host.clock.now() - began).total_seconds() >= ask.limit_s else ""
+            found = _asked(name, ask.streaming(stream), wanted, server, host)
+            if spare and found.passing:
+                spare = False
+                host.say(f"gate {name}, asked once more: {told(found.said, 200, quote=False)}")
+                found = _twice(found.said, _asked(name, ask.streaming(stream), wanted, server, host))
         ask = ask.within(limit_s)
-        gates.append(_gate(name, passed, said, phase, stream, "hung" if hung else "error" if how == "error" else ""))
+        hung = found.said if found.fault == "hung" else ""
+        gates.append(_gate(name, found, phase, stream))
     return tuple(gates)
 
 
-def _asked(name: str, ask: Asker, wanted: asked.Wanted) -> tuple[bool | None, str, _How]:
-    """Whether every probe of this gate holds; the first that does not; and whether to that came no answer at all."""
+def _asked(name: str, ask: Asker, wanted: asked.Wanted, server: Server, host: Host) -> _Found:
+    """What comes of this gate's probes. Raises ServerDied where the server ended over them."""
+    began = host.clock.now()
+    found = _held(name, ask, wanted)
+    if found.fault == "hung":
+        host.clock.sleep(REST_S)
+        if (host.clock.now() - began).total_seconds() < ask.limit_s:
+            found = found._replace(fault="", passing=True)
+    if (why := server.over()) is not None:
+        raise ServerDied(f"the server ended while it was asked for {name}: {why}", "its log is kept: bumpbot triage logs")
+    return found
+
+
+def _held(name: str, ask: Asker, wanted: asked.Wanted) -> _Found:
+    """Whether every probe of this gate holds; no answer at all is told as `hung`."""
     for probe in PROBES[name]:
         try:
             probe.holds(ask)
         except Unsure as why:
-            return None, f"{probe.name}: {why}", ""
+            return _Found(None, f"{probe.name}: {why}")
         except Silent as why:
-            return False, f"no answer to {probe.name}: {why}", "silent"
+            return _Found(False, f"no answer to {probe.name}: {why}", "hung")
         except Wrong as why:
             # A refusal of the request itself is a fault only where somebody said that the server can.
-            return (None if why.unsupported and wanted == "may" else False), f"{probe.name}: {why}", "error" if why.failed else ""
-    return True, "", ""
+            passed = None if why.unsupported and wanted == "may" else False
+            return _Found(passed, f"{probe.name}: {why}", "error" if why.failed else "", why.passing)
+    return _Found(True)
 
 
-def _gate(name: str, passed: bool | None, said: str, phase: _Phase, stream: bool, fault: _Fault = "") -> Gate:
-    return Gate(name=name, passed=passed, said=told(said, 300, quote=False), phase=phase, stream=stream, fault=fault)
+def _twice(first: str, found: _Found) -> _Found:
+    """The second try, which says what the first met."""
+    return found._replace(said=f"asked twice: first {first}; then {found.said or 'it held'}")
+
+
+def _gate(name: str, found: _Found, phase: _Phase, stream: bool) -> Gate:
+    return Gate(name=name, passed=found.passed, said=told(found.said, 300, quote=False), phase=phase, stream=stream,
+                fault=found.fault)

@@ -16,10 +16,10 @@ MOST_CHUNKS = 200_000
 
 class Wrong(Exception):
     """An answer that does not hold, in one line. `unsupported`: the server refused what was asked for, and not the answer;
-    `failed`: it failed at it."""
+    `failed`: it failed at it; `passing`: in a way that may be another one a moment later."""
 
-    def __init__(self, said: str, *, unsupported: bool = False, failed: bool = False) -> None:
-        self.unsupported, self.failed = unsupported, failed
+    def __init__(self, said: str, *, unsupported: bool = False, failed: bool = False, passing: bool = False) -> None:
+        self.unsupported, self.failed, self.passing = unsupported, failed, passing
         super().__init__(said)
 
 
@@ -107,7 +107,8 @@ def error(status: int, body: bytes) -> Wrong:
     """What a status that is no answer says. 400, 404, 422 and 501 are about the request; the rest is a server that failed."""
     said = _message(body)
     refused = status in (400, 404, 422, 501)
-    return Wrong(f"status {status}{f': {told(said)}' if said else ''}", unsupported=refused, failed=not refused)
+    return Wrong(f"status {status}{f': {told(said)}' if said else ''}", unsupported=refused, failed=not refused,
+                 passing=status >= 500 and not refused)
 
 
 def _message(body: bytes) -> str:

@@ -8,8 +8,11 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+from bot.rehearse.github.reffiles import refs_of
 
 T = TypeVar("T")
 ZERO = "0" * 40
@@ -42,6 +45,12 @@ class FileChange:
 _STATUS = {"A": "added", "M": "modified", "D": "removed", "R": "renamed", "C": "copied", "T": "changed"}
 
 
+@cache
+def _version() -> tuple[int, ...]:
+    words = subprocess.run(["git", "--version"], capture_output=True, check=True).stdout.decode().split()[2].split(".")
+    return tuple(int(word) for word in words[:2])
+
+
 class GitRepo:
     """One bare repository. Object ids in, facts out; a name that does not resolve is None, never an exception."""
 
@@ -52,7 +61,7 @@ class GitRepo:
         self._facts: dict[str, CommitFacts] = {}
         self._trees: dict[tuple[str, str], str | None] = {}
         self._kept: dict[tuple[str, ...], Any] = {}
-        self._merge_tree = self._version() >= (2, 38) if merge_tree is None else merge_tree
+        self._merge_tree = _version() >= (2, 38) if merge_tree is None else merge_tree
 
     def git(self, *args: str, data: bytes | None = None, env: dict[str, str] | None = None,
             fine: tuple[int, ...] = (0,)) -> tuple[int, bytes]:
@@ -65,12 +74,10 @@ class GitRepo:
     def text(self, *args: str) -> str:
         return self.git(*args)[1].decode(errors="replace").strip()
 
-    def _version(self) -> tuple[int, ...]:
-        words = self.text("--version").split()[2].split(".")
-        return tuple(int(word) for word in words[:2])
-
     def refs(self, *prefixes: str) -> dict[str, str]:
-        """Ref -> object id, of all refs or those below the prefixes."""
+        """Ref -> object id, of all refs or those below the prefixes (folders, or whole names)."""
+        if (read := refs_of(self.path, prefixes or ("refs/",))) is not None:
+            return read
         out = self.text("for-each-ref", "--format=%(refname) %(objectname)", *prefixes)
         return dict(line.split(" ") for line in out.splitlines())
 
@@ -118,7 +125,8 @@ class GitRepo:
         return out.decode().strip() if code == 0 else None
 
     def contains(self, tip: str, ancestor: str) -> bool:
-        return self.git("merge-base", "--is-ancestor", ancestor, tip, fine=(0, 1))[0] == 0
+        args = ("merge-base", "--is-ancestor", ancestor, tip)
+        return self._once(*args, ask=lambda: self.git(*args, fine=(0, 1))[0] == 0)
 
     def changes(self, base: str, head: str, *, dots: int = 2) -> list[FileChange]:
         """Files that differ; three dots: from the merge base, as GitHub reads a pull request."""
@@ -207,13 +215,13 @@ class GitRepo:
         with tempfile.TemporaryDirectory() as scratch:
             env = {"GIT_INDEX_FILE": f"{scratch}/index"}
             self.git("read-tree", *([commit] if commit else ["--empty"]), env=env)
-            lines = []
-            for path, data in files.items():
-                if data is None:
-                    lines.append(f"0 {ZERO}\t{path}")
-                    continue
-                oid = self.git("hash-object", "-w", "--stdin", data=data)[1].decode().strip()
-                lines.append(f"100644 {oid}\t{path}")
+            new = {path: Path(scratch, str(at)) for at, (path, data) in enumerate(files.items()) if data is not None}
+            for path, file in new.items():
+                file.write_bytes(files[path] or b"")
+            names = "".join(f"{file}\n" for file in new.values()).encode()
+            told = self.git("hash-object", "-w", "--no-filters", "--stdin-paths", data=names)[1] if new else b""
+            lines = [f"100644 {oid}\t{path}" for path, oid in zip(new, told.decode().split(), strict=True)]
+            lines += [f"0 {ZERO}\t{path}" for path, data in files.items() if data is None]
             self.git("update-index", "--index-info", data="".join(f"{line}\n" for line in lines).encode(), env=env)
             return self.git("write-tree", env=env)[1].decode().strip()
 

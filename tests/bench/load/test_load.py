@@ -193,9 +193,9 @@ class TestBeforeAServer:
         (tmp_path / "t").write_text("x")
         asked = msgspec.structs.replace(asked, sha256=hashlib.sha256(b"x").hexdigest() if asked.file else "")
         with pytest.raises(Refusal, match=said):
-            load.prepare(order(trace=asked), one.host, one.place)
+            load.prepare(order(trace=asked), one.machine, one.host, one.place)
 
     @pytest.mark.parametrize("name", ["sharegpt", "ShareGPT", "spec-bench"])
     def test_a_name_that_it_knows_is_good_as_its_command_line_reads_it(self, tmp_path: Path, name: str) -> None:
         one = bench(tmp_path)
-        assert load.prepare(order(trace=Trace(dataset=name)), one.host, one.place) is None
+        assert load.prepare(order(trace=Trace(dataset=name)), one.machine, one.host, one.place) is None

@@ -95,6 +95,64 @@ class TestEachPlantedFault:
             probes.run(order(), Served("http://127.0.0.1:9", died="exit code 137"), host, "after")
 
 
+class Stumbling:
+    """The test server, of whose answers some are another: by the request's number (from 1) an error, or what is raised."""
+
+    def __init__(self, faults: Mapping[int, int | Exception]) -> None:
+        self._web, self._faults, self.count = LocalWeb(), faults, 0
+
+    def get(self, url: str, *, limit_s: float = 5.0) -> Any:
+        return self._web.get(url, limit_s=limit_s)
+
+    def post(self, url: str, body: Mapping[str, Any], *, limit_s: float = 1.0) -> Any:
+        return self._next() or self._web.post(url, body, limit_s=limit_s)
+
+    def stream(self, url: str, body: Mapping[str, Any], *, limit_s: float = 1.0) -> tuple[int, Iterator[bytes]]:
+        return (broken.status, iter((broken.body,))) if (broken := self._next()) else self._web.stream(url, body, limit_s=limit_s)
+
+    def _next(self) -> Scripted | None:
+        self.count += 1
+        fault = self._faults.get(self.count)
+        if isinstance(fault, Exception):
+            raise fault
+        return Scripted(fault, b'{"error": "no room"}') if fault else None
+
+
+class TestAFaultThatPasses:
+    RESET = Unreachable("connection reset by peer")
+
+    def stumbled(self, faults: Mapping[int, int | Exception], phase: str = "before", **told: Any) -> list[Gate]:
+        with beside("--model", "acme/toy", "--ttft-ms", "0", "--itl-ms", "0") as server:
+            return list(asked(order(json=False, **told), server.url, phase, web=Stumbling(faults)).values())
+
+    @pytest.mark.parametrize(("fault", "words"), [(RESET, "no answer to chat: connection reset by peer"), (500, "chat: status 500"), (503, "no room")])
+    @pytest.mark.parametrize(("at", "gate"), [(1, 0), (2, 1), (3, 1)])
+    def test_is_asked_once_more_before_the_load_and_told(self, fault: int | Exception, words: str, at: int, gate: int) -> None:
+        gates = self.stumbled({at: fault})
+        assert [one.passed for one in gates] == [True, True]
+        assert [one.said.startswith("asked twice: first ") and words in one.said and one.said.endswith("; then it held") for one in gates] == [
+            number == gate for number in range(2)]
+
+    @pytest.mark.parametrize("faults", [{1: 500, 2: 500}, {1: RESET, 2: RESET}, {1: 500, 3: RESET}])
+    def test_is_forgiven_once(self, faults: Mapping[int, int | Exception]) -> None:
+        assert [one.passed for one in self.stumbled(faults)].count(False) == 1
+
+    @pytest.mark.parametrize("fault", [500, RESET])
+    def test_counts_after_the_load(self, fault: int | Exception) -> None:
+        broken, sound = self.stumbled({1: fault}, phase="after")
+        assert (broken.passed, sound.passed) == (False, True) and "twice" not in broken.said
+
+    @pytest.mark.parametrize("status", [400, 401, 404, 501])
+    def test_is_no_refusal_of_what_was_asked(self, status: int) -> None:
+        broken, sound = self.stumbled({1: status})
+        assert (broken.passed, sound.passed) == (False, True) and "twice" not in broken.said
+
+    def test_is_no_wrong_answer(self) -> None:
+        web = Scripted(200, answer("", "stop"))
+        gate = asked(order(json=False), "http://127.0.0.1:9", web=web)["stream", False]
+        assert gate.passed is False and "twice" not in gate.said and len(web.asked) == 2
+
+
 class TestWhatIsAsked:
     @pytest.mark.parametrize(("told", "names"), [
         ({"args": TOOLS}, {"stream", "json", "tools"}),

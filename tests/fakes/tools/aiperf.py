@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
     if argv[:1] == ["plugins"]:
         kind, name = argv[1:]
         there = {"public_dataset_loader": PUBLIC, "custom_dataset_loader": FORMATS}[kind]
-        print(f"Type: {name}" if name in there else f"Not found: {kind}:{name}\n\nAvailable: {', '.join(there)}")
+        print(f"Type: {name}\n\n{name} dataset from {'GitHub' if name == 'spec_bench' else 'HuggingFace'}" if name in there else f"Not found: {kind}:{name}\n\nAvailable: {', '.join(there)}")
         return 0
     try:
         asked = parsed(argv)
