@@ -250,6 +250,13 @@ class TestJson:
         told = refused_json(text)
         assert told.key == key and reason in told.reason and told.hint
 
+    @pytest.mark.parametrize("before", ["", "[", "[1,", "[1, ", "[\t", '{"a":', '{"a":\n', "[-", "-", "[0.5, -"])
+    @pytest.mark.parametrize("number", ["1e999", "1.5E+400", "20e309"])
+    def test_a_number_that_no_double_holds_is_seen_wherever_one_may_stand(self, before: str, number: str) -> None:
+        text = f"{before}{number}" + {"[": "]", "{": "}"}.get(before[:1], "")
+        with pytest.raises(BadInput, match="is not a finite number"):
+            strict.json_value(text, file="x")
+
     @pytest.mark.parametrize(("text", "line"), [
         ('{\n"jobs": [,]}', 2), ('{"a": 1\n\n', 3), ("", 1), ("{} {}", 1), ("{'a': 1}", 1), ("\x00", 1)])
     def test_what_is_no_json_is_told_by_its_line(self, text: str, line: int) -> None:

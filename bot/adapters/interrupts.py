@@ -46,6 +46,12 @@ class Signals:
         """From here on a signal is only remembered."""
         self._held = True
 
+    def last(self) -> None:
+        """Nothing is left to end but this process itself, on its own: no further signal may say that it ended otherwise."""
+        for number in self._before:
+            signal.signal(number, signal.SIG_IGN)
+        self._before.clear()
+
     def _heard(self, number: int, frame: FrameType | None) -> None:
         self.asked = self.asked or signal.Signals(number).name
         if not self._held:

@@ -89,10 +89,10 @@ def gates(found: Iterable[Gate]) -> str:
     return words(word, *dict.fromkeys(gate.name for gate in failed)) if failed else ""
 
 
-def gated(refusal: Refusal, found: Iterable[Gate]) -> Refusal:
-    """The refusal of gates that do not hold."""
-    refusal.known = gates(found)  # type: ignore[attr-defined]
-    return refusal
+def gated(error: _E, found: Iterable[Gate]) -> _E:
+    """The error of gates that do not hold."""
+    error.known = gates(found)  # type: ignore[attr-defined]
+    return error
 
 
 def lowered(refusal: Refusal, name: str, asked: object, effective: object) -> Refusal:

@@ -30,6 +30,10 @@ MOST = 1_000_000
 """Requests in flight; more is a slip of the finger. What a number of requests may be is the same a thousand times over."""
 
 
+GPUS = 4096
+"""Of one server; more is no machine, and what is told per GPU would be nothing."""
+
+
 def read_order(data: bytes, file: str) -> Order:
     """The one point of a POINT.json: an element of `matrix --format json`, alone or in a list of its own. BadInput names file
     and key of what does not hold, Refusal a guest's point."""
@@ -139,11 +143,13 @@ _FAULTS: tuple[tuple[str, Callable[[Order], bool], str, str], ...] = (
     ("recipe", _no(_NAME, lambda order: order.recipe), "no name of a recipe", "letters, digits, `.`, `_` and `-`"),
     ("model", _no(_MODEL, lambda order: order.model), "no name of a model", "as in organisation/model"),
     ("concurrency", lambda order: not 1 <= order.concurrency <= MOST, "no concurrency", f"from 1 to {MOST}"),
-    ("gpus", lambda order: order.gpus < 1, "no number of GPUs", "a whole number from 1"),
+    ("gpus", lambda order: not 1 <= order.gpus <= GPUS, "no number of GPUs", f"a whole number from 1 to {GPUS}"),
     ("eval", lambda order: (order.kind == "eval") != (order.eval is not None),
      "an eval has its task here, and throughput has null", "take the point as `bumpbot matrix` prints it"),
     ("load", lambda order: (order.kind == "throughput") != (order.load is not None),
      "throughput has its load here, and an eval has null", "take the point as `bumpbot matrix` prints it"),
+    ("metric", lambda order: bool(order.metric) and order.kind != "eval", "a metric of an eval, and throughput has none",
+     "take the point as `bumpbot matrix` prints it"),
     ("load", _counts, "numbers that no load has", "requests, repeats and lengths count from 1, warmup from 0"),
     ("eval.task", _no(_TASK, _task), "no name of a task", "as in gsm8k"),
     ("eval.threshold", lambda order: order.eval is not None and not 0 <= order.eval.threshold <= 1, "no share", "from 0 to 1"),

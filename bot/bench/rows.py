@@ -13,14 +13,15 @@ from msgspec.structs import replace
 from bot.bench import kept
 from bot.bench.host import Place
 from bot.errors import BadInput
-from bot.model.bench import Gate, Launched, Order
+from bot.model.bench import Counts, Gate, Launched, Order
 from bot.model.result import Cell, Row
 from bot.results import Collected, Metrics, collect, rowfile
 
 PARTIAL = rowfile.PARTIAL
 PER_GPU = {"total_tput": "tput_per_gpu", "output_tput": "output_tput_per_gpu", "input_tput": "input_tput_per_gpu"}
 FLAGGED = {"windows": "workload-mismatch"}
-"""Gates that, where they do not hold, say that the numbers are of another load than the one that was asked for."""
+"""Gates that, where they do not hold, say that the numbers are of another load than the one that was asked for. Every other one
+is named itself (`gate-failed:stream`): rows travel without their report."""
 _HEAD = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -32,9 +33,9 @@ class Gathered(Struct, frozen=True, kw_only=True):
 
 
 def gathered(order: Order, place: Place, metrics: Metrics, env: Mapping[str, str], launched: Launched | None,
-             gates: Iterable[Gate]) -> Gathered:
-    """Rows of all exports below `results`. An export that says another concurrency than the order's is broken too: its numbers
-    are of another point."""
+             gates: Iterable[Gate], counts: Counts) -> Gathered:
+    """Rows of all exports below `results`, and one of the requests as they were counted. An export that says another concurrency
+    than the order's is broken too: its numbers are of another point."""
     left = dict(kept.exports(place))
     broken: list[str] = []
     found = Collected()
@@ -51,9 +52,9 @@ def gathered(order: Order, place: Place, metrics: Metrics, env: Mapping[str, str
     other = sorted({row.point.concurrency for row in found.rows} - {order.concurrency})
     broken += [f"an export says concurrency {conc}, and {order.concurrency} was asked for" for conc in other]
     mine = [row for row in (*found.rows, *found.scores) if row.point.concurrency in (order.concurrency, 0)]
-    flags = tuple(FLAGGED[gate.name] for gate in gates if gate.passed is False and gate.name in FLAGGED)
-    return Gathered(rows=tuple(_named(row, order, launched, flags) for row in (*mine, *_per_gpu(mine, order.gpus))),
-                    broken=tuple(broken))
+    flags = tuple(FLAGGED.get(gate.name, f"{rowfile.GATE}:{gate.name}") for gate in gates if gate.passed is False)
+    told = (*mine, *_per_gpu(mine, order.gpus), *_requests(order, mine, counts))
+    return Gathered(rows=tuple(_named(row, order, launched, flags) for row in told), broken=tuple(broken))
 
 
 def partial(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -99,6 +100,14 @@ def _per_gpu(rows: Iterable[Row], gpus: int) -> Iterator[Row]:
     for row in rows:
         if row.metric in PER_GPU:
             yield replace(row, metric=PER_GPU[row.metric], value=row.value / gpus, unit="tok/s/GPU")
+
+
+def _requests(order: Order, rows: Sequence[Row], counts: Counts) -> Iterator[Row]:
+    """How many of the measured requests failed, beside rows of a load: without them 5 unfinished answers of 20 were a speed."""
+    bad, of = counts.failed + counts.invalid, counts.profiled + counts.failed + counts.invalid
+    if order.eval is None and rows and of:
+        made = rowfile.counted(rows[0].point, bad, of)
+        yield replace(made, run=rows[0].run, attempt=rows[0].attempt, head=rows[0].head)
 
 
 def _number(env: Mapping[str, str], name: str) -> int | None:

@@ -121,7 +121,8 @@ def _finished(run: Run, day: Diary, end: End, began: datetime) -> Report:
     if host.interrupts.asked and end.state == "complete":
         end = _stopped(host.interrupts.asked)
     host.say("collect")
-    told = rows.gathered(run.order, place, run.known.metrics, host.env, run.report.launched, run.report.gates)
+    told = rows.gathered(run.order, place, run.known.metrics, host.env, run.report.launched, run.report.gates,
+                          run.report.counts)
     if end.state == "complete" and (told.broken or not rows.enough(run.order, told.rows)):
         end = End("partial", told.broken[0] if told.broken else "nothing was measured", "look into logs/, and run it again", 1,
                   diary.words("results-broken" if told.broken else "nothing-measured"))

@@ -10,7 +10,7 @@ from bot.bench import diary, effective, evals, hardware, launch, load, probes, r
 from bot.bench.load import offline
 from bot.bench.run import Run
 from bot.bench.watch import ServerDied
-from bot.errors import Refusal
+from bot.errors import Refusal, Unreachable
 from bot.model.bench import Gate, Scalar, Setting
 from bot.results.reportfile import reported
 
@@ -81,7 +81,7 @@ def refused(lowered: Sequence[Setting]) -> Refusal:
 
 def before(run: Run) -> None:
     """The gates of answers, while a failure has cost seconds."""
-    found = probes.run(run.order, run.running, run.host, "before")
+    found = probes.run(run.order, run.running, run.host, "before", run.machine)
     run.tell(gates=found)
     _holds(found)
 
@@ -108,13 +108,17 @@ def after(run: Run) -> None:
     """The gates once more: what the load broke shows here."""
     if (why := run.running.over()) is not None:
         raise ServerDied(f"the server ended after it was loaded: {why}", "its log is kept: bumpbot triage logs")
-    run.tell(gates=probes.run(run.order, run.running, run.host, "after"))
+    run.tell(gates=probes.run(run.order, run.running, run.host, "after", run.machine))
     if (why := run.running.over()) is not None:
         raise ServerDied(f"the server ended after it was loaded: {why}", "its log is kept: bumpbot triage logs")
 
 
 def _holds(gates: tuple[Gate, ...]) -> None:
-    """A gate that fails before the load fails after it too, and by then has cost a load."""
+    """A gate that fails before the load fails after it too, and by then has cost a load. One that hung is a limit that passed."""
+    silent = next((gate for gate in gates if gate.fault == "hung"), None)
+    if silent is not None:
+        raise diary.gated(Unreachable(f"before any load the gate {silent.name} found {silent.said}",
+                                      "look at the server's log, or raise request-seconds in the machine file"), gates)
     failed = list(dict.fromkeys(gate.name for gate in gates if gate.passed is False))
     if failed:
         these = "these gates do" if len(failed) > 1 else "this gate does"

@@ -28,10 +28,12 @@ def line(report: Report) -> str:
     """The end in one line: what was measured and how it ended."""
     order = report.order
     what = f"{order.recipe} c{order.concurrency}{f' eval {order.eval.task}' if order.eval else ''}"
-    failed = list(dict.fromkeys(gate.name for gate in report.gates if gate.passed is False))
+    failed, unknown = ([gate.name for gate in report.gates if gate.passed is passed] for passed in (False, None))
     if report.state != "complete":
         return f"{what}: {report.state}"
-    return f"{what}: complete, {f'gates that do not hold: {_names(failed)}' if failed else 'every gate holds'}"
+    said = [f"gates that do not hold: {_names(dict.fromkeys(failed))}"] if failed else []
+    said += [f"{len(unknown)} of {len(report.gates)} gates unknown: {_names(dict.fromkeys(unknown))}"] if unknown else []
+    return f"{what}: complete, {'; '.join(said) or 'every gate holds'}"
 
 
 def tables(report: Report, metrics: Metrics) -> Iterator[Part]:

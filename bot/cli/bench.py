@@ -47,11 +47,14 @@ def bench(here: Place, point: Path, *, out: Path, machine: Path | None, launcher
                         interrupts=signals)
             report = stages.measure(order, on, host, place, known)
         except Stopped as stop:  # before anything was started
-            note(f"stopped by {stop}")
+            _told(f"stopped by {stop}")
+            signals.last()
             raise typer.Exit(1) from None
+        if signals.asked:
+            signals.last()
     _show(report, known.metrics, format_)
     if report.reason:
-        note(f"bumpbot: {report.reason}{f': {report.hint}' if report.hint else ''}")
+        _told(f"bumpbot: {report.reason}{f': {report.hint}' if report.hint else ''}")
     raise typer.Exit(report.exit_code or 0)
 
 

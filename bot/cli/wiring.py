@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import msgspec
 
@@ -12,9 +13,9 @@ from bot.adapters.generator import GuestGenerator
 from bot.adapters.kept import FolderBaselines
 from bot.adapters.published import ApiSource, PublishedBaselines, Source
 from bot.adapters.several import SeveralBaselines
-from bot.cli.packaged import schemes
 from bot.diagnose import known as known_repairs
 from bot.diagnose import reported, signatures
+from bot.images import schemes as tag_schemes
 from bot.layout import Layout
 from bot.ledger import Ledger, LedgerBaselines
 from bot.model.text import Text
@@ -31,15 +32,22 @@ class _Glossary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def knowledge(assets: PackagedAssets) -> Knowledge:
     """All packaged knowledge that a wake needs."""
-    known = signatures.load(assets.text("knowledge/signatures.yaml"), file="knowledge/signatures.yaml")
+    names = ("tags", "signatures", "repairs", "metrics", "reported", "engines")
+    return _read(*(assets.text(f"knowledge/{name}.yaml") for name in names))
+
+
+@lru_cache(maxsize=2)
+def _read(tags: str, signatures_: str, repairs: str, metrics: str, reported_: str, engines_: str) -> Knowledge:
+    """Kept for the very same texts: reading them takes a tenth of a second, and a rehearsal asks for them twice."""
+    known = signatures.load(signatures_, file="knowledge/signatures.yaml")
     ids = {signature.id for signature in known}
     return Knowledge(
-        schemes=schemes(assets),
+        schemes=tag_schemes.read(tags, file="knowledge/tags.yaml"),
         signatures=known,
-        repairs=known_repairs.load(assets.text("knowledge/repairs.yaml"), file="knowledge/repairs.yaml", signatures=ids),
-        metrics=load_metrics(assets.text("knowledge/metrics.yaml"), file="knowledge/metrics.yaml"),
-        reported=reported.load(assets.text("knowledge/reported.yaml"), file="knowledge/reported.yaml"),
-        engines=engines.load(assets.text("knowledge/engines.yaml"), file="knowledge/engines.yaml"),
+        repairs=known_repairs.load(repairs, file="knowledge/repairs.yaml", signatures=ids),
+        metrics=load_metrics(metrics, file="knowledge/metrics.yaml"),
+        reported=reported.load(reported_, file="knowledge/reported.yaml"),
+        engines=engines.load(engines_, file="knowledge/engines.yaml"),
     )
 
 

@@ -34,7 +34,7 @@ _WORDS = tuple(_Word(key, re.compile(grammar), reason, hint) for key, grammar, r
     ("runner", r"(?:[A-Za-z0-9][A-Za-z0-9_.:=/, +*-]{0,299})?", "no labels of a runner", "letters, digits and . _ + - : / = *"),
     ("weights", _KIND, "no kind of weights", _LETTERS),
     ("kv", _KIND, "no kind of a KV cache", _LETTERS),
-    ("fingerprint", r"[A-Za-z0-9]{1,128}", "no fingerprint", "as `bumpbot matrix` prints it"),
+    ("fingerprint", r"[0-9a-f]{64}", "no fingerprint: 64 hexadecimal digits", "as `bumpbot matrix` prints it"),
 ))
 
 

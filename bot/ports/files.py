@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -12,6 +12,10 @@ class Git(Protocol):
 
     def tip(self, branch: str) -> str | None:
         """Fetches a branch and tells its commit; None when it does not exist."""
+        ...
+
+    def tips(self, branches: Collection[str]) -> Mapping[str, str | None]:
+        """As `tip` of each, at one moment: the remote is asked once."""
         ...
 
     def read(self, oid: str, path: str) -> bytes | None: ...

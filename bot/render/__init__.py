@@ -80,7 +80,7 @@ class _Written(NamedTuple):
 def _language(language: str, templates: tuple[tuple[str, str], ...], glossary: tuple[tuple[str, Text], ...],
               forbidden: tuple[str, ...]) -> _Written:
     """Kept for the very same texts and phrases and for no others: compiling takes a tenth of a second a language, and what
-    is compiled holds words of the glossary already."""
+    is compiled may hold words of the glossary."""
     words = Words(language, dict(glossary))
     written = _Written(words, _environment(templates, words, plain), _environment(templates, words, _bare))
     written.markdown.filters |= _quoting(words, forbidden)

@@ -12,7 +12,7 @@ from bot.model.lines import AttemptLine, Cell, Regression, RunLine, Table
 from bot.model.result import Score
 from bot.model.sweptlines import Curve, GateLine, PointLine
 from bot.render.columns import ARROWS, STATS, Column
-from bot.render.filters import change, fixed, moment, percent, rate, sha, share, threshold, value
+from bot.render.filters import change, fixed, moment, percent, rate, sha, share, signed, threshold, value
 from bot.render.safe import cell as safe_cell
 from bot.render.safe import code, link, plain
 from bot.render.words import Words
@@ -73,7 +73,8 @@ class Tables:
             rows.append([
                 *([code(line.recipe)] if several else []), place, Markup(what),
                 none if line.old is None else value(column, line.old), none if line.new is None else value(column, line.new),
-                share(line.delta, points=column.delta == "points"),
+                signed(line.delta, column.decimals) if column.delta == "difference"
+                else share(line.delta, points=column.delta == "points"),
                 Markup(" … ".join(share(end, points=column.delta == "points") for end in line.interval))
                 if line.interval else self._na(None, "no-interval"),
             ])

@@ -105,7 +105,7 @@ def _rows(told: Any, name: str, context: Context, order: _Ordered) -> Iterator[R
             if None not in (own, given) and own != given:
                 raise BadInput(f"a row of {field} {str(own)[:40]} among the files of {str(given)[:40]}", "they are another run's",
                                file=name, key=f"{key}.{field}")
-        if rowfile.PARTIAL not in row.flags:
+        if rowfile.PARTIAL not in row.flags and rowfile.accounting(row) is None:  # its own counts speak for the requests
             yield row
 
 

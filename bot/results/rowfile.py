@@ -5,19 +5,26 @@ Null is "not known" and stands for a key that is absent; run, head and image are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import msgspec
 
 from bot.errors import BadInput
-from bot.model.result import Row
+from bot.model.result import Accounting, Cell, Row
 from bot.results.parsed import Context, Parsed, elements, has
 from bot.results.read import LARGEST, count, document, mapping, number, records
+from bot.results.together.accounts import total
 
 FORMAT = "rows"
 PARTIAL = "partial-run"
 """A row of a run that did not end: kept with its run, and evidence of nothing."""
+GATE = "gate-failed"
+"""A row of a run of which a gate did not hold, the gate behind a colon: what was measured, and no evidence that all is well."""
+INVALID = "invalid_requests"
+"""A row that counts requests: the share of `n` measured ones that failed or were not whole. It is an accounting, no speed."""
+_NAME = re.compile(r"[a-z0-9-]{1,40}")
 _PERCENT = ("%", "percent", "pp", "points")
 
 
@@ -43,7 +50,29 @@ def parse(stream: BinaryIO, name: str, context: Context) -> Parsed:
         seen.add(known)
         rows.append(row)
     whole = tuple(row for row in rows if PARTIAL not in row.flags)
-    return Parsed(rows=whole, nothing="partial-run" if rows and not whole else "")
+    counts = total(counted for row in whole if (counted := accounting(row)) is not None)
+    return Parsed(rows=tuple(row for row in whole if accounting(row) is None), accounting=counts,
+                  nothing="partial-run" if rows and not whole else "")
+
+
+def failed_gates(flags: Iterable[str]) -> frozenset[str]:
+    """The gates that did not hold, by a row's flags; one whose name is no plain word is `other`."""
+    told = (flag.partition(":")[::2] for flag in flags)
+    return frozenset(name if _NAME.fullmatch(name) else "other" for word, name in told if word == GATE)
+
+
+def counted(point: Cell, bad: int, of: int) -> Row:
+    """Requests as a row: `bad` of `of` that were measured failed, or gave no whole answer."""
+    return Row(point=point, metric=INVALID, value=bad / of, unit="share", n=of)
+
+
+def accounting(row: Row) -> Accounting | None:
+    """What `counted` made a row of; None for every other row."""
+    if row.metric != INVALID or not row.n:
+        return None
+    bad = round(row.value * row.n)
+    return Accounting(concurrency=row.point.concurrency, total=row.n, profiled=row.n - bad, warmup_invalid=0,
+                      profiling_invalid=bad, recipe=row.point.recipe)
 
 
 def _items(stream: BinaryIO, name: str) -> Iterator[tuple[str, int | None, Any]]:
@@ -78,8 +107,8 @@ def checked(item: Mapping[str, Any], name: str, key: str, line: int | None, cont
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
         raise BadInput(reason, "correct the row", file=name, line=line, key=f"{key}{place.rstrip('`')}".lstrip(".")) from None
-    number(row.value, name, f"{key}.value", line=line, most=1.0 if row.metric == "eval" else LARGEST)
-    count(row.point.concurrency, name, f"{key}.point.concurrency", line=line, least=1)
+    number(row.value, name, f"{key}.value".lstrip("."), line=line, most=1.0 if row.metric in ("eval", INVALID) else LARGEST)
+    count(row.point.concurrency, name, f"{key}.point.concurrency".lstrip("."), line=line, least=1)
     for field, value, least in (("n", row.n, int(row.metric == "eval")), ("correct", row.correct, 0), ("repeat", row.repeat, 0)):
         if value is not None:
             count(value, name, f"{key}.{field}".lstrip("."), line=line, least=least)

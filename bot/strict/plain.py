@@ -12,8 +12,9 @@ from typing import Any
 from bot.errors import BadInput
 from bot.strict.words import LONG, MAX_DEPTH, MAX_DIGITS, TWICE, Fault, Path, key_of
 
-# What json.loads takes and we do not, or what it makes into something else; seldom there, so looked for first.
-_DOUBTFUL = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}|[eE]\+?[0-9]{{3}}|NaN|Infinity")
+# What json.loads takes and we do not, or what it makes into something else; seldom there, so looked for first. An exponent counts
+# where a number may begin: every second SHA-256 holds an e and three digits.
+_DOUBTFUL = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}|(?:\A|[\[:,\s])-?[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{{3}}|NaN|Infinity")
 
 
 class _Doubt(Exception):

@@ -9,7 +9,7 @@ from msgspec import structs
 from bot.baseline.match import same_image
 from bot.model.result import Accounting, Cell, Finding, Judgement, Row, Samples, Score, Verdict
 from bot.results.metrics import Metrics
-from bot.verdict import answers, doubts, errors, evals
+from bot.verdict import answers, doubts, errors, evals, held
 from bot.verdict.curves import performance
 from bot.verdict.judge import Judged, Noise
 from bot.verdict.pairs import canonical, once, split
@@ -27,8 +27,7 @@ def compare(
     scores: Sequence[Score] = (),
     accounting: Sequence[Accounting] = (),
     baseline_accounting: Sequence[Accounting] = (),
-    samples: Sequence[Samples] = (),
-    baseline_samples: Sequence[Samples] = (),
+    samples: Sequence[Samples] = (), baseline_samples: Sequence[Samples] = (),
     gpu_hours: Costs | None = None,
     reasons: Iterable[str] = (),
 ) -> Verdict:
@@ -36,9 +35,9 @@ def compare(
 
     `repeat` are second measurements of the same head, and so are earlier runs of it among `new`. `noise` is what A/A
     pairs have shown by metric, never taken below the floors of metrics.yaml. `scores` are gated evals: one that failed
-    voids the performance findings. `samples` are the answers of evals, told apart: where both sides have them they are
-    compared question by question. `gpu_hours` is what one more run costs, by cell (without its fingerprint) or else by
-    concurrency. `reasons` are facts known from outside (`serving-path-changed`, `baseline-unverifiable`, `image-not-proven`).
+    voids the performance findings, as does a gate that the rows themselves say did not hold. `samples` are the answers of evals,
+    told apart: where both sides have them they are compared question by question. `gpu_hours` is what one more run costs, by
+    cell (without its fingerprint) or else by concurrency. `reasons` are facts known from outside (`baseline-unverifiable`).
 
     Raises BadInput when a point stands twice in one run, on two heads, or in a unit that is not its metric's.
     """
@@ -49,12 +48,13 @@ def compare(
     margin = metrics["eval"].margin or evals.MARGIN
     scored, not_comparable = evals.findings(latest, old, margin, samples, baseline_samples)
     cut = answers.findings(samples, baseline_samples)
-    failed = any(score.passed is False for score in scores) or any(found.finding == "regressed" for found in (*scored, *cut))
+    gates = held.findings(latest, second, old)
+    failed = bool(gates) or _failed(scores, (*scored, *cut))
     latest, second, old = doubts.doubted(latest, old), doubts.doubted(second, old), doubts.chilled(old, latest)
     curves = [performance(*part, metrics, noise or {}, outside) for part in _recipes(latest, old, second)]
     judged = [each for curve in curves for each in curve.judged]
     lost = [gone for curve in curves for gone in curve.lost]
-    broken = errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting, (*latest, *old))
+    broken = (*gates, *errors.findings(latest[0].point.recipe if latest else "", accounting, baseline_accounting, (*latest, *old)))
     unseen = any(curve.unseen for curve in curves)
     verdict = _join(judged, (*scored, *cut, *broken), failed=failed, unseen=unseen or any(curve.open for curve in curves))
     told_of = [structs.replace(found, void=failed, stat=each.stat) for each in judged for found in each.findings]
@@ -66,6 +66,10 @@ def compare(
     reasons = known(reason for reason in told if not (settled and word(reason) == "not-confirmed"))
     again = () if failed or settled else reruns(judged, outside, gpu_hours or {}, lost) or evals.asked_again(scored, old, margin)
     return Verdict(verdict=verdict, findings=(*scored, *cut, *broken, *beside, *told_of), reasons=reasons, rerun=again)
+
+
+def _failed(scores: Iterable[Score], found: Iterable[Finding]) -> bool:
+    return any(score.passed is False for score in scores) or any(one.finding == "regressed" for one in found)
 
 
 def _mixed(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from bot.model.event import Event, Requested, Scheduled
 from bot.model.finding import PlanFinding
 from bot.model.forge import Pull
 from bot.model.ledger import Entry, Lost, Receipt, Snapshot, Step, Stored
-from bot.wake import comments, holding, noises, opening, orders, publishing, recall, sights
+from bot.wake import comments, holding, noises, opening, orders, publishing, recall, scanning, sights
 from bot.wake.act import act
 from bot.wake.context import ALLOWED, Context
 from bot.wake.observe import observe
@@ -87,23 +87,34 @@ def wake(context: Context, event: Event) -> tuple[Report, ...]:
 
     Raises Refusal, BadInput, Missing or Unreachable only for what a person asked for by name.
     """
-    begun = (opening.requested(context, event),) if isinstance(event, Requested) else opening.successors(context)
-    begun += opening.scanned(context, begun) if isinstance(event, Scheduled) else ()
+    begun, snapshot = _begun(context, event)
     fresh = {bump.id: bump for bump in begun}
-    snapshot = context.ledger.tip()
     ids = (*context.ledger.open_bumps(snapshot), *fresh, *orders.ended(context, snapshot, event))
     visits = [_Visit(bump, fresh.get(bump)) for bump in dict.fromkeys(ids)]
-    for _ in range(LOOKS):
+    for look in range(LOOKS):
         active = [visit for visit in visits if visit.report is None]
         if not active:
             break
-        snapshot = context.ledger.tip()
+        snapshot = context.ledger.tip() if look else snapshot
         context.ledger.prepare(snapshot)
         _play(context, snapshot, [turn for visit in active if (turn := _guarded(context, snapshot, visit, event))])
     for visit in visits:
         if visit.report is None:
             visit.end(f"still not at rest after {LOOKS} looks; the next wake goes on")
     return tuple(visit.report for visit in visits if visit.report)
+
+
+def _begun(context: Context, event: Event) -> tuple[tuple[Bump, ...], Snapshot]:
+    """What this wake begins, and the ledger as it stands after that: planning may take minutes, and other wakes go on."""
+    if isinstance(event, Requested):
+        return (opening.requested(context, event),), context.ledger.tip()
+    snapshot = context.ledger.tip()
+    begun = opening.successors(context, snapshot)
+    snapshot = context.ledger.tip() if begun else snapshot
+    if isinstance(event, Scheduled) and scanning.due(context, snapshot):
+        begun += opening.scanned(context, snapshot, begun)
+        snapshot = context.ledger.tip()
+    return begun, snapshot
 
 
 def _guarded(context: Context, snapshot: Snapshot, visit: _Visit, event: Event) -> _Turn | None:

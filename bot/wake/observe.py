@@ -25,12 +25,13 @@ def observe(context: Context, before: Bump, memory: Memory, pull: Pull | None, *
     replace = msgspec.structs.replace
     bump = replace(before, now=context.clock.now(), memory=memory)
     rules = bump.subject.rules
-    base_tip = context.git.tip(rules.base)
+    tips = context.git.tips((rules.base, *((rules.branch,) if memory.heads else ())))
+    base_tip = tips[rules.base]
     labellings = _labellings(context, before, pull) if pull else ()
     pattern = re.compile(context.layout.jobs)
     found = runs.ours(context.forge, bump, labellings, since=since - CLOCKS_DIFFER, pattern=pattern) if pull else ()
     world = World(
-        pull=pull, foreign_head=_foreign(context, bump, pull), base_tip=base_tip, runs=found,
+        pull=pull, foreign_head=_foreign(bump, tips.get(rules.branch)), base_tip=base_tip, runs=found,
         changelog=_changelog(context, bump, base_tip, pull), labellings=labellings, me=context.forge.me(),
         tag_digest=_tag(context, before, memory), orders=orders(context, bump, pull, since=since),
     )
@@ -74,9 +75,8 @@ def _tag(context: Context, before: Bump, memory: Memory) -> str | None:
         return before.world.tag_digest
 
 
-def _foreign(context: Context, bump: Bump, pull: Pull | None) -> str | None:
+def _foreign(bump: Bump, tip: str | None) -> str | None:
     """A head that none of our commits is: somebody else pushed to the branch."""
-    tip = context.git.tip(bump.subject.rules.branch) if bump.memory.heads else None
     ours = {head.sha for head in bump.memory.heads}
     return tip if tip is not None and tip not in ours else None
 

@@ -12,7 +12,7 @@ from bot.images.reference import parse
 from bot.model.action import OpenPull
 from bot.model.bump import Bump
 from bot.model.event import Requested
-from bot.model.ledger import Held, OpenBumps, Successor
+from bot.model.ledger import Held, OpenBumps, Snapshot, Successor
 from bot.model.outcome import Disposition
 from bot.model.scan import Scanned
 from bot.plan import bump_id, movable, plan
@@ -42,10 +42,10 @@ def requested(context: Context, event: Requested, chosen: Scanned | None = None)
     return archive.archived(context, bump)
 
 
-def successors(context: Context) -> tuple[Bump, ...]:
+def successors(context: Context, snapshot: Snapshot) -> tuple[Bump, ...]:
     """Bumps whose candidate took the place of one that was pushed again under test. One that may not begin now is asked
     again at a later wake, for a week."""
-    snapshot, made = context.ledger.tip(), []
+    made = []
     ended = {bump for _, bump in context.ledger.ended_bumps(snapshot)}
     for path in sorted(path for path in snapshot.paths if path.startswith(f"{chains.NEXT}/")):
         found = context.ledger.load(snapshot, path, Successor)
@@ -61,11 +61,11 @@ def successors(context: Context) -> tuple[Bump, ...]:
     return tuple(made)
 
 
-def scanned(context: Context, begun: Sequence[Bump]) -> tuple[Bump, ...]:
-    """The bumps that a scheduled wake begins by itself: a scan's candidates, as many as the layout says, none of which was
+def scanned(context: Context, snapshot: Snapshot, begun: Sequence[Bump]) -> tuple[Bump, ...]:
+    """The bumps that a wake whose scan is due begins by itself: its candidates, as many as the layout says, none of which was
     tried before. `begun` are those that it begins otherwise. A scan's trouble takes nothing from the bumps that are open."""
-    snapshot, made = context.ledger.tip(), list[Bump]()
-    if context.layout.scans is None or not scanning.due(context, snapshot):
+    made = list[Bump]()
+    if context.layout.scans is None:
         return ()
     known, cap, planned = context.ledger.load(snapshot, chains.OPEN_BUMPS, OpenBumps), context.layout.limits.open_bumps, 0
     free = context.layout.scans.begin if OpenPull in ALLOWED[context.mode()] else 0

@@ -26,7 +26,8 @@ def push(context: Context, bump: Bump, action: Push, at: datetime) -> str:
     branch already, whoever has pushed after it, is our own success.
     """
     git, branch, base = context.git, bump.subject.rules.branch, bump.subject.rules.base
-    tip, main = git.tip(branch), git.tip(base)
+    tips = git.tips((branch, base))
+    tip, main = tips[branch], tips[base]
     parents, changes = MAKERS[action.why](context, bump, action)
     guard(context.layout, changes)
     oid = git.commit(parents, changes, _message(bump, action), when=at)

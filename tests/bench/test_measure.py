@@ -17,7 +17,7 @@ from bot.bench import kept, stages
 from bot.bench.watch import ServerDied
 from bot.errors import Missing, Refusal, Stopped, Unreachable
 from bot.model.bench import Counts, Gate, Setting
-from tests.fakes.benches import DIGEST, Bench, Took, eval_order, order
+from tests.fakes.benches import DIGEST, PRINT, Bench, Took, eval_order, order
 
 STEPS = ("facts", "fits", "tool", "begin", "ready", "settings", "probes", "load")
 
@@ -54,7 +54,7 @@ class TestAWholeRun:
         bench.env = {"GITHUB_RUN_ID": "77", "GITHUB_RUN_ATTEMPT": "2", "BUMPBOT_HEAD": "e" * 40, "GITHUB_SHA": "f" * 40}
         bench.measure()
         row = next(row for row in bench.rows if row["metric"] == "output_tput" and row["repeat"] == 2)
-        assert row["point"] == {"recipe": "own", "concurrency": 2, "workload": "chat", "topology": "TP4", "fingerprint": "f1"}
+        assert row["point"] == {"recipe": "own", "concurrency": 2, "workload": "chat", "topology": "TP4", "fingerprint": PRINT}
         assert (row["run"], row["attempt"], row["head"]) == (77, 2, "e" * 40)
         assert row["image"] == f"vllm/vllm-openai:v0.25.1@{DIGEST}" and row["value"] == 322.0
         assert bench.rows == bench.written["rows"]
@@ -118,6 +118,13 @@ class TestRefusedBeforeTheLoad:
         bench.instead["probes"] = lambda *_: (Gate(name="tools", passed=False, phase="before", said="<b>no call</b>"),)
         report = bench.measure()
         assert report.state == "refused" and report.reason.endswith("not hold: tools") and "load" not in bench.went
+
+    def test_of_a_gate_that_nobody_answered_is_a_limit_that_passed(self, bench: Bench) -> None:
+        silent = Gate(name="stream", passed=False, phase="before", fault="hung", said="no answer to chat: none within 600 s")
+        bench.instead["probes"] = lambda *_: (silent,)
+        report = bench.measure()
+        assert (report.state, report.exit_code) == ("refused", 3) and "none within 600 s" in report.reason
+        assert (bench.root / "logs" / "bench.log").read_text().endswith("refused: no-answer stream\n") and "load" not in bench.went
 
     def test_of_another_version_costs_no_load(self, bench: Bench) -> None:
         heard = []

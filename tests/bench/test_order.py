@@ -76,7 +76,7 @@ class TestAPoint:
         ("eval", {"task": "gsm8k", "threshold": 0.5}), ("args", {"": 1}), ("args", {"--tp": 4}), ("args", {"tp 4": 4}),
         ("env", {"A=B": "c"}), ("id", "../../x"), ("id", "own/../../x"), ("id", "a\nb"), ("id", ""), ("topology", "x\n::error::a|b"),
         ("workload", "chat \u202e@torvalds"), ("workload", "@torvalds"), ("runner", "a`b"), ("hardware", "h200|x"), ("weights", "<b>"),
-        ("kv", "x\r"), ("fingerprint", "../x"), ("revision", "x/../../y"), ("id", "x" * 9999), ("kind", "other"), ("metric", "a b"), ("gates", {"failed_requests": 1.5}),
+        ("kv", "x\r"), ("fingerprint", "../x"), ("fingerprint", ""), ("fingerprint", "zz"), ("fingerprint", "F" * 64), ("gpus", 10**18), ("metric", "bogus"), ("revision", "x/../../y"), ("id", "x" * 9999), ("kind", "other"), ("metric", "a b"), ("gates", {"failed_requests": 1.5}),
         *(("load", {**POINT["load"], name: wrong}) for name, wrong in (("requests", 0), ("repeats", 0), ("warmup", -1), ("input", 0),
                                                                        ("output", 0), ("requests", "8")))])
     def test_with_a_value_that_cannot_be_names_its_key(self, key: str, value: Any) -> None:

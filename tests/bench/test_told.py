@@ -29,6 +29,12 @@ class TestTheEnd:
         failed = replace(report, gates=(Gate(name="windows", passed=False), Gate(name="eval", passed=False)), order=eval_order())
         assert told.line(failed) == "own c2 eval gsm8k: complete, gates that do not hold: windows, eval"
 
+    def test_says_of_how_many_gates_nobody_knows_and_of_which(self, report: Report) -> None:
+        open_ = (Gate(name="image", passed=None), *(Gate(name="json", passed=None, stream=stream) for stream in (False, True)))
+        assert told.line(replace(report, gates=(*report.gates, *open_))) == "own c2: complete, 3 of 6 gates unknown: image, json"
+        failed = (*open_, Gate(name="stream", passed=False))
+        assert told.line(replace(report, gates=failed)).endswith("gates that do not hold: stream; 3 of 4 gates unknown: image, json")
+
     def test_tells_the_median_of_repeats_and_how_far_they_lie_apart(self, report: Report) -> None:
         row = next(row for row in table(report, "metric") if row[0] == "output_tput")
         assert row == ("output_tput", "", "321.50", "tok/s", "321.00 to 322.00", "")

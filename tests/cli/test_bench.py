@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shlex
+import subprocess
 import sys
+from contextlib import redirect_stderr
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
+from bot.cli import bench as command
+from bot.cli.output import note
 from bot.model.bench import Load
 from bot.rehearse.engine import model
 from tests.cli.shell import ROOT, Done, bumpbot
 from tests.fakes import tools
-from tests.fakes.benches import eval_order, order
+from tests.fakes.benches import Bench, eval_order, order
 
 SERVER = (sys.executable, "-m", "bot.rehearse.engine", "--port", "{port}", "--model", "{model}", "--image", "{image}", "--ttft-ms",
           "2", "--itl-ms", "1", "--tokenizer", str(model.TOKENIZER))
@@ -87,6 +94,27 @@ class TestAPoint:
         assert done.code == 1 and machine.report["state"] == "refused" and "load" not in machine.report["seconds"], done.err
         assert why in machine.report["reason"] or why in done.err
         assert bumpbot("triage", machine.out / "logs", "--format", "json").json["signature"] == known
+
+
+class TestWhoWatches:
+    def test_may_stop_reading_and_the_measurement_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """`bench ... 2>&1 | head -3` lost all that was measured."""
+        read, write = os.pipe()
+        os.close(read)
+        bench = Bench(tmp_path / "out", said=SimpleNamespace(append=command._told)).put_on(monkeypatch)  # type: ignore[arg-type]
+        with io.TextIOWrapper(io.FileIO(write, "w"), write_through=True) as closed, redirect_stderr(closed):
+            with pytest.raises(BrokenPipeError):
+                note("nobody reads this")
+            report = bench.measure()
+        assert (report.state, report.exit_code) == ("complete", 0) and (bench.root / "results" / "SHA256SUMS").exists()
+
+    def test_may_ask_twice_that_it_ends_and_it_is_1_all_the_same(self, tmp_path: Path) -> None:
+        """A second signal, when all was kept and nothing was left but to end, was an end by signal: 143."""
+        told = ("import os, signal, atexit\nfrom bot.adapters.interrupts import Signals\nfrom bot.errors import Stopped\n"
+                "atexit.register(os.kill, os.getpid(), signal.SIGTERM)\n"
+                "with Signals() as signals:\n    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+                "    except Stopped:\n        signals.last()\nos.kill(os.getpid(), signal.SIGTERM)\nraise SystemExit(1)\n")
+        assert subprocess.run([sys.executable, "-c", told], cwd=ROOT, check=False, timeout=60).returncode == 1
 
 
 class TestWhatIsAskedWrongly:

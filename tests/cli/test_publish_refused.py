@@ -102,7 +102,8 @@ class TestAnArtifact:
         assert f"toy c1: {TAMPERED[change]}" in runs.refused(made)
 
     @pytest.mark.parametrize("data", [b"no archive", packed({"bench.json": b"{}"})[:60], packed({"../bench.json": b"{}"}), packed({"/etc/x": b""}),
-                                      packed({}, links={"bench.json": "/etc/passwd"}), packed({"a.gz": b"x" * 99}), b""])
+                                      packed({}, links={"bench.json": "/etc/passwd"}), packed({"a.gz": b"x" * 99}), b""],
+                             ids=["none", "cut", "out of its folder", "absolute", "a link", "another file", "empty"])
     def test_that_is_no_honest_archive_is_refused(self, runs: Runs, data: bytes) -> None:
         made = runs.uploads("toy")
         made.put(f"{made.jobs[0].results}_attempt1", data)

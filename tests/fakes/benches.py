@@ -22,6 +22,7 @@ from tests.results.made import request, summary
 
 METRICS = load_metrics((Path(__file__).parents[2] / "bot" / "knowledge" / "metrics.yaml").read_text())
 START = datetime(2026, 9, 1, 12, tzinfo=UTC)
+PRINT = "f1" * 32
 DIGEST = f"sha256:{'d' * 64}"
 
 
@@ -29,7 +30,7 @@ def order(conc: int = 2, **other: Any) -> Order:
     """A throughput point of an own recipe, without a pinned digest."""
     told: dict[str, Any] = {
         "id": f"own/0123456789ab/c{conc}", "recipe": "own", "kind": "throughput", "image": "vllm/vllm-openai:v0.25.1", "hardware": "h200",
-        "gpus": 4, "topology": "TP4", "workload": "chat", "concurrency": conc, "runner": "self-hosted,h200", "fingerprint": "f1",
+        "gpus": 4, "topology": "TP4", "workload": "chat", "concurrency": conc, "runner": "self-hosted,h200", "fingerprint": PRINT,
         "engine": "vllm", "model": "o/m", "args": {"tensor-parallel-size": 4, "max-num-seqs": 64},
         "load": Load(input=64, output=32, requests=8, repeats=2, warmup=2), "gates": Asked(failed_requests=0.1)}
     return Order(**(told | other))
@@ -88,11 +89,11 @@ class Bench:
     stopping: Callable[[], None] = lambda: None
     proof: Callable[..., Gate] | None = None
     interrupts: Any = None
+    said: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.clock = Clock()
         self.server = FakeServer(Launched(launcher="docker", image=self.order.image, digest=DIGEST, name="bumpbot-own"))
-        self.said: list[str] = []
 
     def measure(self) -> Report:
         """One whole measurement in new folders."""
@@ -155,7 +156,7 @@ class Bench:
     def _settings(self, *_: Any) -> Sequence[Setting]:
         return (Setting(name="max-num-seqs", asked=64, effective=64, state="same"),)
 
-    def _probes(self, asked: Order, server: Any, host: Host, phase: Any) -> tuple[Gate, ...]:
+    def _probes(self, asked: Order, server: Any, host: Host, phase: Any, machine: Machine) -> tuple[Gate, ...]:
         self.clock.sleep(4)
         return (Gate(name="stream", passed=True, phase=phase, stream=True),)
 

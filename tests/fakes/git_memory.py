@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -37,6 +37,9 @@ class MemoryGit:
 
     def tip(self, branch: str) -> str | None:
         return self._remote.branches.get(check_branch(branch))
+
+    def tips(self, branches: Collection[str]) -> Mapping[str, str | None]:
+        return {branch: self.tip(branch) for branch in branches}
 
     def read(self, oid: str, path: str) -> bytes | None:
         return self._commit(oid).files.get(check_path(path))

@@ -15,7 +15,7 @@ from tests.render.markdown import blocks, inline, tables
 
 STYLES = ("full", "folded")
 FULL = renderer()
-ALL = pytest.mark.parametrize(("style", "name"), [(style, name) for style in STYLES for name in CATALOGUE])
+ALL = pytest.mark.parametrize("name", CATALOGUE)
 HTML = ["<details><summary>中文</summary>\n", "</details>\n"]
 WIDE = tuple("，。：；！？、）】」』…")
 
@@ -31,55 +31,61 @@ def text_of(style: str, name: str) -> str:
 
 class TestEveryRecordInEveryStyle:
     @ALL
-    def test_bold_is_bold(self, style: str, name: str) -> None:
-        text = text_of(style, name)
-        assert not [token.content for token in inline(text) if token.type == "text" and "**" in token.content]
-        assert sum(token.type == "strong_open" for token in inline(text)) == len(re.findall(r"\*\*", text)) // 2
-        assert not [bold for bold in re.findall(r"\*\*(.+?)\*\*", text) if bold.endswith(WIDE)]
+    def test_bold_is_bold(self, name: str) -> None:
+        for style in STYLES:
+            text = text_of(style, name)
+            assert not [token.content for token in inline(text) if token.type == "text" and "**" in token.content]
+            assert sum(token.type == "strong_open" for token in inline(text)) == len(re.findall(r"\*\*", text)) // 2
+            assert not [bold for bold in re.findall(r"\*\*(.+?)\*\*", text) if bold.endswith(WIDE)]
 
     @ALL
-    def test_tables_are_tables_and_every_row_has_the_cells_of_its_head(self, style: str, name: str) -> None:
-        text = text_of(style, name)
-        found = tables(text)
-        assert all(len(row) == len(table[0]) for table in found for row in table)
-        assert sum(len(table) + 1 for table in found) == len(re.findall(r"(?m)^\|", text))
-        assert all(cell.strip() for table in found for row in table for cell in row)
+    def test_tables_are_tables_and_every_row_has_the_cells_of_its_head(self, name: str) -> None:
+        for style in STYLES:
+            text = text_of(style, name)
+            found = tables(text)
+            assert all(len(row) == len(table[0]) for table in found for row in table)
+            assert sum(len(table) + 1 for table in found) == len(re.findall(r"(?m)^\|", text))
+            assert all(cell.strip() for table in found for row in table for cell in row)
 
     @ALL
-    def test_lists_are_lists_and_tight(self, style: str, name: str) -> None:
-        lines = text_of(style, name).split("\n")
-        apart = [line for before, line in zip(lines, lines[1:], strict=False)
-                 if line.startswith("- ") and before and not before.startswith("- ")]
-        assert not apart
-        items = [token for token in blocks("\n".join(lines)) if token.type == "list_item_open"]
-        assert len(items) == sum(line.startswith("- ") for line in lines)
-        loose = re.findall(r"(?m)^- .*\n\n(?=- )", "\n".join(lines))
-        assert not loose
+    def test_lists_are_lists_and_tight(self, name: str) -> None:
+        for style in STYLES:
+            lines = text_of(style, name).split("\n")
+            apart = [line for before, line in zip(lines, lines[1:], strict=False)
+                     if line.startswith("- ") and before and not before.startswith("- ")]
+            assert not apart
+            items = [token for token in blocks("\n".join(lines)) if token.type == "list_item_open"]
+            assert len(items) == sum(line.startswith("- ") for line in lines)
+            loose = re.findall(r"(?m)^- .*\n\n(?=- )", "\n".join(lines))
+            assert not loose
 
     @ALL
-    def test_nothing_becomes_code_a_quote_or_html_by_accident(self, style: str, name: str) -> None:
-        found = blocks(text_of(style, name))
-        assert not {"code_block", "blockquote_open", "lheading_open"} & {token.type for token in found}
-        # A chart stands in a fence of its own, and is drawn; nothing else does.
-        charts = len(getattr(CATALOGUE[name], "curves", ())) * (2 if style == "full" else 1)
-        assert [token.info for token in found if token.type == "fence"] == ["mermaid"] * charts
-        assert [token.content for token in found if token.type == "html_block"] == (HTML if style == "folded" else [])
-        assert not [token for token in inline(text_of(style, name)) if token.type == "html_inline"]
-        assert all(token.markup == "##" or token.markup == "###" for token in found if token.type == "heading_open")
+    def test_nothing_becomes_code_a_quote_or_html_by_accident(self, name: str) -> None:
+        for style in STYLES:
+            found = blocks(text_of(style, name))
+            assert not {"code_block", "blockquote_open", "lheading_open"} & {token.type for token in found}
+            # A chart stands in a fence of its own, and is drawn; nothing else does.
+            charts = len(getattr(CATALOGUE[name], "curves", ())) * (2 if style == "full" else 1)
+            assert [token.info for token in found if token.type == "fence"] == ["mermaid"] * charts
+            assert [token.content for token in found if token.type == "html_block"] == (HTML if style == "folded" else [])
+            assert not [token for token in inline(text_of(style, name)) if token.type == "html_inline"]
+            assert all(token.markup == "##" or token.markup == "###" for token in found if token.type == "heading_open")
 
     @ALL
-    def test_blanks_are_where_they_mean_something(self, style: str, name: str) -> None:
-        text = text_of(style, name)
-        assert "\n\n\n" not in text
-        assert not re.search(r"[ \t]\n", text)
-        assert not re.search(r"(?m)^[ \t]", text)
-        assert not re.search(r"(?<=\S)  +(?=\S)", text)
-        assert text == text.strip() + "\n"
+    def test_blanks_are_where_they_mean_something(self, name: str) -> None:
+        for style in STYLES:
+            text = text_of(style, name)
+            assert "\n\n\n" not in text
+            assert not re.search(r"[ \t]\n", text)
+            assert not re.search(r"(?m)^[ \t]", text)
+            assert not re.search(r"(?<=\S)  +(?=\S)", text)
+            assert text == text.strip() + "\n"
 
     @ALL
-    def test_sentences_end_once(self, style: str, name: str) -> None:
-        words = re.sub(r"`[^`]*`|\]\([^)]*\)", "x", text_of(style, name))
-        assert not re.search(r"\.\.|。。|,,|，，|;;|；；|\.。|。\.|：：| [.,;:](?=\s)| [，。；：]|[，。；：] ", words)
+    def test_sentences_end_once(self, name: str) -> None:
+        for style in STYLES:
+            words = re.sub(r"`[^`]*`|\]\([^)]*\)", "x", text_of(style, name))
+            assert not re.search(r"\.\.|。。|,,|，，|;;|；；|\.。|。\.|：：| [.,;:](?=\s)| [，。；：]|[，。；：] ", words)
 
 
 class TestTheTwoStyles:

@@ -31,7 +31,9 @@ class Stage:
     bots: dict[str, RehearsedBot] = field(default_factory=dict)
 
     def bot(self, name: str) -> RehearsedBot:
-        return self.bots.setdefault(name, RehearsedBot(self.world, self.story, self.work, name=name))
+        if name not in self.bots:
+            self.bots[name] = RehearsedBot(self.world, self.story, self.work, name=name)
+        return self.bots[name]
 
     def play(self, until: Callable[[World], bool], bot: str = "first") -> None:
         """Gives the bot its deliveries until the world is as wanted."""

@@ -60,6 +60,7 @@ class _Seen(Struct):
     content: bool = False
     error: bool = False
     broken: bool = False
+    odd: str = ""
     done: bool = False
 
 
@@ -99,6 +100,7 @@ def _faults(seen: _Seen, usage: _Usage, payload: Payload) -> tuple[tuple[str, bo
     return (
         ("error-in-answer", seen.error),
         ("not-json", seen.broken),
+        (seen.odd, bool(seen.odd)),
         (f"finish-{seen.finish}", seen.finish in GIVEN_UP),
         ("no-finish-reason", not seen.finish),
         ("no-done", not seen.done and payload.stream is not False),
@@ -125,6 +127,9 @@ def _seen(record: Record) -> _Seen:
         seen.error = seen.error or event == "error"
         try:
             part = _decode(text)
+        except msgspec.ValidationError as error:  # JSON, and not as it has to be
+            seen.odd = "odd-usage" if "$.usage" in str(error) else "odd-answer"
+            continue
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             seen.broken = True
             continue

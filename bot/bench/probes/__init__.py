@@ -19,17 +19,18 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from bot.bench import room, served
+from bot.bench import room, served, waiting
 from bot.bench.host import Host, Server
 from bot.bench.probes import asked
 from bot.bench.probes.ask import Asker, Silent, Wrong
 from bot.bench.probes.reply import told
 from bot.bench.probes.table import PROBES, Unsure
 from bot.bench.watch import ServerDied
-from bot.model.bench import Gate, Order
+from bot.model.bench import Gate, Machine, Order
 
 LIMIT_S, FIRST_S = 120.0, 600.0
 """Of one answer. A server's first request may build kernels for minutes (DeepGEMM, torch.compile) though it says it is ready."""
+_MACHINE = Machine()
 MOST_TOKENS = 2048
 """Of one answer, thinking included: thought about a weather question has taken more than 500."""
 REST_S = 0.5
@@ -48,12 +49,19 @@ class _Found(NamedTuple):
     passing: bool = False
 
 
-def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: float = LIMIT_S,
-        first_s: float = FIRST_S) -> tuple[Gate, ...]:
-    """Every gate that is asked for. Raises ServerDied where the server ended; all else that goes wrong is a gate that fails.
+def limits(machine: Machine) -> tuple[float, float]:
+    """Seconds that an answer may take, and the very first: never longer than one request of a load, or a start, may here."""
+    each = min(machine.request_seconds or LIMIT_S, machine.load_minutes * 60)
+    return each, max(each, min(FIRST_S, machine.startup_minutes * 60, machine.load_minutes * 60))
+
+
+def run(order: Order, server: Server, host: Host, phase: _Phase, machine: Machine = _MACHINE) -> tuple[Gate, ...]:
+    """Every gate that is asked for, within `limits`; what takes more than two seconds is told meanwhile. Raises ServerDied where
+    the server ended; all else that goes wrong is a gate that fails.
 
     After the first question without any answer nothing more is asked: a server that hangs would take its limit each time.
     """
+    limit_s, first_s = limits(machine)
     model, context = served.name(order, server, host), room.context(order, server, host)
     tokens = MOST_TOKENS if context is None else max(32, min(MOST_TOKENS, context // 2))
     ask = Asker(web=host.web, url=server.url, model=model, tokens=tokens, limit_s=first_s if phase == "before" else limit_s)
@@ -66,11 +74,12 @@ def run(order: Order, server: Server, host: Host, phase: _Phase, *, limit_s: flo
         if hung:
             gates.append(_gate(name, _Found(None, f"not asked: {hung}"), phase, stream))
             continue
-        found = _asked(name, ask.streaming(stream), wanted, server, host)
-        if spare and found.passing:
-            spare = False
-            host.say(f"gate {name}, asked once more: {told(found.said, 200, quote=False)}")
-            found = _twice(found.said, _asked(name, ask.streaming(stream), wanted, server, host))
+        with waiting.telling(host, f"gates {phase}: {name}", ask.limit_s):
+            found = _asked(name, ask.streaming(stream), wanted, server, host)
+            if spare and found.passing:
+                spare = False
+                host.say(f"gate {name}, asked once more: {told(found.said, 200, quote=False)}")
+                found = _twice(found.said, _asked(name, ask.streaming(stream), wanted, server, host))
         ask = ask.within(limit_s)
         hung = found.said if found.fault == "hung" else ""
         gates.append(_gate(name, found, phase, stream))

@@ -71,7 +71,8 @@ def bench(
 
     The image is launched by its digest, asked whether it answers whole and runs as it was told to, loaded with AIPerf or asked
     an eval by lm-eval, and removed again. What came out lies in results/ (bench.json, rows.jsonl, the tools' own files) and
-    logs/; both must be new. Stopped in the middle (Ctrl-C, SIGTERM) it keeps what was measured, marked partial.
+    logs/; both must be new. Stopped in the middle (Ctrl-C, SIGTERM) it keeps what was measured, marked partial. The sums are
+    checked in the folder above both: (cd DIR && sha256sum -c results/SHA256SUMS).
 
     \b
     Environment:

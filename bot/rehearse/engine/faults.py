@@ -34,7 +34,7 @@ FAULTS: Mapping[str, Fault] = {
     "stream-differs": Fault(says="a tool call is cut short when streamed, and whole when not", value="1", unit=EACH),
     # ---- the process
     "crash": Fault(says="the server ends itself in the middle of a request", value="3", unit=AT),
-    "dies-after-load": Fault(says="the server ends itself a second after so many requests were answered", value="20",
+    "dies-after-load": Fault(says="the server ends itself once so many requests were answered and none is under way", value="20",
                              unit="requests"),
     "slow-start": Fault(says="503 from /health and everything else at first", value="3", unit="seconds"),
     "never-ready": Fault(says="503 for ever"),

@@ -17,6 +17,7 @@ from bot.rehearse.engine.tokens import load
 
 BODY = 64 << 20
 SSE = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
+FLUSHED_S = 0.05
 
 
 class Engine:
@@ -30,6 +31,7 @@ class Engine:
         self._begun = time.time()
         self._requests = self._answered = 0
         self._flying = 0
+        self._dying = self._dead = False
 
     def app(self) -> web.Application:
         """What aiohttp serves: the engine's own endpoints beside OpenAI's."""
@@ -74,6 +76,9 @@ class Engine:
     async def _serve(self, request: web.Request, *, chat: bool) -> web.StreamResponse:
         loop = asyncio.get_running_loop()
         came = loop.time()
+        if self._dying:
+            self._die()
+            await asyncio.Event().wait()
         self._requests += 1
         number, faults = self._requests, self._options.faults
         try:
@@ -149,17 +154,18 @@ class Engine:
         return response
 
     def _over(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Ends a server that dies after its load: a second after the last answer, unless another request came."""
-        if "dies-after-load" not in self._options.faults or self._answered < self._options.faults.number("dies-after-load"):
-            return
-        answered = self._answered
+        """A server that dies after its load has answered the last of it: nobody is answered any more, and it ends as soon as that
+        answer is out. Waiting for a moment without requests let a quick client find nothing wrong."""
+        last = self._options.faults.number("dies-after-load")
+        if last and self._answered >= last and not self._flying and not self._dying:
+            self._dying = True
+            loop.call_later(FLUSHED_S, self._die)
 
-        def end() -> None:
-            if self._answered == answered and not self._flying:
-                self._say(told.died(self._options))
-                self._end(1)
-
-        loop.call_later(1.0, end)
+    def _die(self) -> None:
+        if not self._dead:
+            self._dead = True
+            self._say(told.died(self._options))
+            self._end(1)
 
 
 async def _until(deadline: float) -> None:

@@ -11,8 +11,8 @@ _ID = re.compile(r"[0-9a-f]{40}")
 
 
 def refs_of(git_dir: Path, folders: Sequence[str]) -> dict[str, str] | None:
-    """Ref -> object id, of the refs below these folders (or of these names), sorted; None where the files do not say it all, and git must be asked:
-    a symbolic ref, another way of keeping refs, a repository with a checkout."""
+    """Ref -> object id, of the refs below these folders (or of these names), sorted; None where the files do not say it all, and
+    git must be asked: a symbolic ref, another way of keeping refs, a repository with a checkout."""
     if not (git_dir / "HEAD").is_file() or (git_dir / "reftable").exists():
         return None
     found: dict[str, str] = {}

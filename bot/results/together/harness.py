@@ -54,5 +54,5 @@ def _under(name: str, made: Parsed, over: tuple[str, Parsed] | None) -> Parsed:
     if report.report != "complete":
         return Parsed(reported=made.reported)
     if name == f"{place}/{ROWS}".lstrip("/"):
-        return structs.replace(made, nothing="")
+        return structs.replace(made, nothing="", accounting=())  # the report has counted them itself
     return Parsed(samples=made.samples, tallies=made.tallies, reported=made.reported)

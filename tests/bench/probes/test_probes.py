@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from bot.adapters.web import LocalWeb
-from bot.bench import probes
+from bot.bench import probes, waiting
 from bot.bench.host import Host
 from bot.bench.probes.reply import told
 from bot.bench.watch import ServerDied
 from bot.errors import Unreachable
-from bot.model.bench import Gate, Order
+from bot.model.bench import Gate, Machine, Order
 from bot.rehearse.engine.process import beside
 from tests.bench.beside import Quick, Served, order
 
@@ -22,7 +23,8 @@ TOOLS = {"tool-call-parser": "hermes"}
 
 def asked(of: Order, url: str, phase: str = "before", limit_s: float = 5.0, web: Any = None) -> dict[tuple[str, bool | None], Gate]:
     host = Host(programs=None, web=web or LocalWeb(), clock=Quick(), env={})  # type: ignore[arg-type]
-    made = probes.run(of, Served(url), host, phase, limit_s=limit_s, first_s=limit_s)  # type: ignore[arg-type]
+    on = Machine(request_seconds=limit_s, load_minutes=limit_s / 60)
+    made = probes.run(of, Served(url), host, phase, on)  # type: ignore[arg-type]
     return {(gate.name, gate.stream): gate for gate in made}
 
 
@@ -64,6 +66,22 @@ class TestEachPlantedFault:
         assert failed(gates) == {("stream", False)} and "0.3 s" in gates["stream", False].said
         assert {gate.passed for key, gate in gates.items() if key != ("stream", False)} == {None}
         assert gates["tools", True].said.startswith("not asked: ")
+
+    def test_a_server_that_hangs_is_heard_of_while_it_is_waited_for(self) -> None:
+        said: list[str] = []
+        host = Host(programs=None, web=None, clock=Quick(), env={}, say=said.append)  # type: ignore[arg-type]
+        with waiting.telling(host, "gates before: stream", 600, soon_s=0.01):
+            until = time.monotonic() + 5
+            while not said and time.monotonic() < until:
+                time.sleep(0.005)
+        assert said == ["gates before: stream: no answer yet, 0 s (one may take 600)"]
+
+    @pytest.mark.parametrize(("machine", "each", "first"), [
+        (Machine(), 120, 600), (Machine(startup_minutes=0.12), 120, 120), (Machine(load_minutes=0.3), 18, 18),
+        (Machine(request_seconds=5), 5, 600), (Machine(request_seconds=5, startup_minutes=0.5), 5, 30),
+        (Machine(request_seconds=900), 900, 900)])
+    def test_a_server_that_hangs_is_waited_for_as_long_as_the_machine_says(self, machine: Machine, each: float, first: float) -> None:
+        assert probes.limits(machine) == (each, first)
 
     def test_a_server_that_ended_is_no_gate_but_the_end(self) -> None:
         class Gone:

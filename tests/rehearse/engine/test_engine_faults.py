@@ -97,7 +97,8 @@ def crash(server: Beside) -> None:
 def dies_after_load(server: Beside) -> None:
     for _ in range(20):
         assert post(server.url, fixed(1)).status_code == 200
-    assert server.ended is None
+    with pytest.raises(httpx.TransportError):  # however soon it comes
+        post(server.url, fixed(1), timeout=2)
     ended(server, "EngineDeadError")
 
 
