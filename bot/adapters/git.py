@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bot.adapters.gitcli import REMOTE_S, GitCommand, Remote, check_branch, check_oid, check_path, meaning
-from bot.adapters.gittree import FILE_MODES, Listing, check_changes, written
+from bot.adapters.gittree import FILE_MODES, Author, Listing, check_changes, committed
 from bot.errors import BadInput, Missing, Refusal
 from bot.ports import Process
 
@@ -35,8 +35,7 @@ class CommandGit:
         if re.search(r"[<>\x00-\x1f]", name + email) or not name.strip() or not email.strip():
             raise BadInput("not a name and address for commits", "use plain words without < and >")
         self._git = GitCommand(process, Path(cache).absolute(), Remote.parse(remote), token=token)
-        self._identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
-                          for what, value in (("NAME", name), ("EMAIL", email))}
+        self._author = Author(name=name, email=email)
         self._shallow = frozenset(shallow)
         self._tips: dict[str, str] = {}  # where this object saw each branch last: its commits are here
         self._listings: OrderedDict[str, Listing] = OrderedDict()
@@ -80,10 +79,8 @@ class CommandGit:
         check_changes(listing, changes)
         if "\0" in message or not message.strip():
             raise BadInput("not a commit message", "write a line of text")
-        env = {**self._identity, **dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"{int(when.timestamp())} +0000")}
-        tree, made = written(self._git, parents, listing, changes)
-        ancestry = [word for parent in parents for word in ("-p", check_oid(parent))]
-        oid = self._git.run("commit-tree", tree, *ancestry, stdin=message.encode(), env=env).decode().strip()
+        known = [check_oid(parent) for parent in parents]
+        oid, made = committed(self._git, self._author.at(when), known, listing, changes, message)
         self._remember(oid, {path: row for path, row in listing.items() if path not in changes} | made, changes)
         return oid
 

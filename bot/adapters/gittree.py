@@ -1,10 +1,11 @@
-"""A tree that a commit will hold, made from another one's in an index of its own; never a checkout."""
+"""A commit made from another one's tree, in one process and without a checkout."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from datetime import datetime
+
+from msgspec import Struct
 
 from bot.adapters.gitcli import GitCommand, check_path
 from bot.errors import BadInput
@@ -12,13 +13,20 @@ from bot.errors import BadInput
 FILE_MODES = ("100644", "100755")
 Listing = Mapping[str, tuple[str, str]]
 """Path -> mode and object id."""
+# What git itself leaves out at both ends of a name.
+_CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
+# Made nowhere: the same stream takes it back, and the commit stays by its id alone.
+_REF, _NOTHING = "refs/bumpbot/made", "0" * 40
 
 
-def written(git: GitCommand, parents: Sequence[str], listing: Listing,
-            changes: Mapping[str, bytes | None]) -> tuple[str, Listing]:
-    """The id of the first parent's tree with these files written (None removes), and the rows of what was written."""
-    with tempfile.TemporaryDirectory(dir=git.folder, prefix="work-") as folder:
-        return _made(git, Path(folder), parents, listing, changes)
+class Author(Struct, frozen=True, kw_only=True):
+    """Who commits."""
+
+    name: str
+    email: str
+
+    def at(self, when: datetime) -> str:
+        return f"{self.name.strip(_CRUD)} <{self.email.strip(_CRUD)}> {int(when.timestamp())} +0000"
 
 
 def check_changes(listing: Listing, changes: Mapping[str, bytes | None]) -> None:
@@ -37,21 +45,30 @@ def check_changes(listing: Listing, changes: Mapping[str, bytes | None]) -> None
         raise BadInput("this is a file and a folder at once", "choose another path", file=path)
 
 
-def _made(git: GitCommand, folder: Path, parents: Sequence[str], listing: Listing,
-          changes: Mapping[str, bytes | None]) -> tuple[str, Listing]:
-    """In an index of its own. `--missing-ok`: the other files' contents were never fetched."""
-    index = {"GIT_INDEX_FILE": str(folder / "index")}
-    git.run("read-tree", *(parents[:1] or ["--empty"]), env=index)
-    new = [path for path, data in changes.items() if data is not None]
-    files = [folder / str(number) for number in range(len(new))]
-    for path, file in zip(new, files, strict=True):
-        file.write_bytes(changes[path] or b"")
-    names = "".join(f"{file}\n" for file in files).encode()
-    blobs = git.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names).decode().split()
-    rows = [f"0 {'0' * 40}\t{path}" for path, data in changes.items() if data is None]
-    modes = [listing[path][0] if path in listing else FILE_MODES[0] for path in new]
-    made = dict(zip(new, zip(modes, blobs, strict=True), strict=True))
-    rows += [f"{mode} {blob}\t{path}" for path, (mode, blob) in made.items()]
-    told = "".join(f"{row}\0" for row in rows).encode()
-    git.run("update-index", "-z", "--index-info", stdin=told, env=index)
-    return git.run("write-tree", "--missing-ok", env=index).decode().strip(), made
+def committed(git: GitCommand, who: str, parents: Sequence[str], listing: Listing, changes: Mapping[str, bytes | None],
+              message: str) -> tuple[str, Listing]:
+    """A commit on the first parent's tree with these files written (None removes), its id, and the rows of what was written. The
+    other files' contents need not be here: they were never fetched. `who` with the moment, as a commit says it."""
+    modes = {path: listing[path][0] if path in listing else FILE_MODES[0] for path, data in changes.items() if data is not None}
+    stream = bytearray()
+    for mark, path in enumerate(modes, 2):
+        stream += _data(f"blob\nmark :{mark}\n", changes[path] or b"")
+    stream += _data(f"commit {_REF}\nmark :1\nauthor {who}\ncommitter {who}\n", message.encode())
+    lines = [f"{'merge' if at else 'from'} {parent}" for at, parent in enumerate(parents)]
+    # Of files alone: a folder of that name would go with all that it holds.
+    lines += [f"D {_quoted(path)}" for path, data in changes.items() if data is None and path in listing]
+    lines += [f"M {mode} :{mark} {_quoted(path)}" for mark, (path, mode) in enumerate(modes.items(), 2)]
+    lines += [f"get-mark :{mark}" for mark in range(1, len(modes) + 2)]
+    lines += [f"reset {_REF}", f"from {_NOTHING}", "", "done", ""]
+    stream += "\n".join(lines).encode("utf-8", "surrogateescape")
+    oid, *blobs = git.run("fast-import", "--quiet", "--force", "--done", stdin=bytes(stream)).decode().split()
+    return oid, dict(zip(modes, zip(modes.values(), blobs, strict=True), strict=True))
+
+
+def _data(head: str, data: bytes) -> bytes:
+    return b"%sdata %d\n%s\n" % (head.encode(), len(data), data)
+
+
+def _quoted(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -104,6 +104,49 @@ class TestTheCommandLine:
         for who in ("author", "committer"):
             assert f"\n{who} bumpbot <bumpbot@example.org> {stamp} +0000\n" in text
 
+    def test_a_commit_is_the_one_that_gits_own_commands_would_make(self, folder):
+        """A claim that one version began another one finishes: the same facts must be the same commit."""
+        files = {"a b/ü\\x.txt": b"1", 'q"t': b"", "gone/x": b"2", "kept/y": b"3"}
+        git = folder.writer(name="bumpbot[bot].", email="bot@example.org")
+        first = git.commit([], files, "first\n\n  body  \n\n", when=WHEN)
+        side = git.commit([first], {"s": b"\x00\n"}, "side", when=WHEN)
+        both = git.commit([first, side], {"gone/x": None, "gone": b"now a file", 'q"t': b"data 3\n", "never": None, "kept": None}, "both", when=WHEN)
+        index = {"GIT_INDEX_FILE": str(folder.folder / "index")}
+        stamp = f"{int(WHEN.timestamp())} +0000"
+        who = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
+               for what, value in (("NAME", "bumpbot[bot]."), ("EMAIL", "bot@example.org"), ("DATE", stamp))}
+
+        def theirs(parents, files, message):
+            told("read-tree", *(parents[:1] or ["--empty"]))
+            for path, data in files.items():
+                blob = told("hash-object", "-w", "--stdin", stdin=data) if data is not None else "0" * 40
+                row = f"{'0' if data is None else '100644'} {blob}\t{path}\0"
+                told("update-index", "-z", "--index-info", stdin=row.encode())
+            words = [word for parent in parents for word in ("-p", parent)]
+            return told("commit-tree", told("write-tree"), *words, stdin=message.encode())
+
+        def told(*argv, stdin=b""):
+            return git._git.run(*argv, stdin=stdin, env={**index, **who}).decode().strip()
+
+        assert theirs([], files, "first\n\n  body  \n\n") == first
+        assert theirs([first], {"s": b"\x00\n"}, "side") == side
+        assert theirs([first, side], {"gone/x": None, "gone": b"now a file", 'q"t': b"data 3\n"}, "both") == both
+        assert raw(git._git.folder, "for-each-ref") == ""
+
+    def test_what_it_has_just_written_or_pushed_is_not_asked_for(self, folder):
+        spy = Spy()
+        git = folder.writer(process=spy)
+        oid = start(git)
+        new = git.commit([oid], {"d/b.txt": b"new", "d/z": b"", "a.txt": None}, "m", when=WHEN)
+        assert git.push("main", new)
+        spy.calls.clear()
+        assert git.tip("main") == new and git.read(new, "d/b.txt") == b"new" and git.read(new, "a.txt") is None
+        told = git.entries(new)
+        assert {argv[1] for argv, _ in spy.calls} == {"ls-remote"}
+        other = folder.writer()
+        assert other.tip("main") == new and list(told.items()) == list(other.entries(new).items())
+        assert raw(git._git.folder, "rev-parse", "refs/remotes/origin/main").strip() == new, "for whoever takes this cache next"
+
     def test_no_push_forces_and_nothing_of_the_machine_is_read(self, folder, monkeypatch, tmp_path):
         monkeypatch.setenv("HOME", str(tmp_path))
         (tmp_path / ".gitconfig").write_text("[url \"/nowhere\"]\n\tinsteadOf = /\n[push]\n\tdefault = nothing\n")
