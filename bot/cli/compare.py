@@ -211,7 +211,7 @@ class _Names:
 
 
 def _line(found: Finding, names: _Names) -> tuple[object, ...]:
-    """A row of the table. Differences of shares are percentage points, all others percent of the old value."""
+    """A row of the table. Differences of shares are percentage points, gates are counted, all others percent of the old value."""
     delta, low, high = (_change(value, found.unit) for value in (found.delta, *(found.interval or (None, None))))
     notes = [word for word in ("void" if found.void else None, found.how, *found.reasons) if word]
     return (found.finding, _metric(found), names.of(found.point, found.recipe), _number(found.baseline), _number(found.new),
@@ -226,6 +226,8 @@ def _metric(found: Finding) -> str:
 def _change(value: float | None, unit: str) -> str | None:
     if value is None:
         return None
+    if unit == "gates":
+        return f"{value:+g}"
     return f"{value * 100:+.1f}{' pp' if unit == 'share' else '%'}"
 
 

@@ -44,16 +44,17 @@ def ledger_publish(
 ) -> None:
     """Checks what a run of benchmark.yml measured, and writes what holds into the ledger.
 
-    Every artifact is held against the plan: its name, once, of the newest attempt; every file against SHA256SUMS; the report
-    against the planned point; every gate; the image that answered. A recipe whose every point and eval holds is written to the
-    ledger's results/, once; a part of one (a smoke, a sampled eval) is checked and shown. A wake that comes first or second is no
-    fault.
+    Every artifact is held against the plan: its name, once, of the newest attempt, uploaded while its job ran; every file against
+    SHA256SUMS; the report against the planned point; every gate; the image that answered. A recipe whose every point and eval holds
+    is written to the ledger's results/, once; a part of one (a smoke, a sampled eval) is checked and shown. A wake that comes first
+    or second is no fault.
 
     \b
     Environment:
       GITHUB_RUN_ID         the run; its newest attempt in GITHUB_RUN_ATTEMPT
       GITHUB_REPOSITORY     owner/name whose run it is
-      GITHUB_TOKEN          writes the ledger where it lies in this repository
+      GITHUB_TOKEN          writes the ledger where it lies in this repository;
+                            asks when artifacts were uploaded (else nobody is)
       BUMPBOT_LEDGER        where it lies elsewhere (a URL or a folder)
       BUMPBOT_LEDGER_TOKEN  the token that is meant for it there
       GITHUB_STEP_SUMMARY   gets table and curve, in English and Chinese

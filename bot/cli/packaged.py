@@ -21,7 +21,12 @@ PRESETS = ("own", "inferencex")
 
 def schemes(assets: PackagedAssets) -> tuple[Scheme, ...]:
     """How tags are read and ordered."""
-    return tag_schemes.read(assets.text("knowledge/tags.yaml"), file="knowledge/tags.yaml")
+    return _schemes(assets.text("knowledge/tags.yaml"))
+
+
+@lru_cache(maxsize=2)
+def _schemes(text: str) -> tuple[Scheme, ...]:
+    return tag_schemes.read(text, file="knowledge/tags.yaml")
 
 
 def presets(assets: PackagedAssets) -> Mapping[str, str]:

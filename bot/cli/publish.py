@@ -16,8 +16,9 @@ import typer
 from bot import ledger as chains
 from bot.adapters.assets import PackagedAssets
 from bot.adapters.clock import SystemClock
+from bot.adapters.github import GitHubForge
 from bot.baseline import swept
-from bot.baseline.swept import Known, Upload
+from bot.baseline.swept import Known, Moments, Upload
 from bot.cli import collected, environment
 from bot.cli.layouts import is_repository, layout_of, tree_of
 from bot.cli.output import as_json, note
@@ -25,7 +26,7 @@ from bot.cli.place import Place, content, folder
 from bot.cli.remote import books, opened
 from bot.cli.wiring import knowledge, renderer
 from bot.decide.report.collected import swept as report
-from bot.errors import BadArguments, BumpbotError
+from bot.errors import BadArguments, BumpbotError, Refusal, Unreachable
 from bot.layout import Layout
 from bot.ledger import Ledger, Published, wake_id
 from bot.model.ledger import Measured
@@ -47,10 +48,14 @@ def publish(place: Place, artifacts: Path, plan: str, commit: str, *, date: str 
     reading = Known(metrics=known.metrics, schemes=known.schemes, engines=known.reported.images, name=known.reported.name,
                     trusted=layout.artifacts.proof == "harness", before=_before(place, layout, jobs))
     found, faults = swept.shelved(jobs, uploads, run.attempt)
+    moments, unasked = _moments(place, run)
+    if moments is not None:
+        found, late = swept.timely(jobs, found, moments)
+        faults = (*faults, *late)
     gathered = [swept.gather(job, found, run, reading) for job in jobs]
     ready, more = _ready(gathered)
     faults = (*faults, *(fault for job in gathered for fault in job.faults), *more)
-    done, failed = _written(layout, ready, run, dry)
+    done, failed = ((), unasked) if unasked else _written(layout, ready, run, dry)
     states: dict[str, State] = {one.recipe: one.state for one in done}
     if failed is not None:
         states |= {jobs[0].planned.point.recipe: "unwritten" for jobs in ready}
@@ -81,6 +86,22 @@ def uploaded(place: Path) -> tuple[Upload, ...]:
         if file.is_symlink() or not file.is_file() or not file.name.endswith(".zip"):
             raise BadArguments(f"{file}: not an archive of {name[:120]}", HINT)
     return tuple(Upload(name=name, size=file.stat().st_size, open=partial(file.open, "rb")) for name, file in found)
+
+
+def _moments(place: Place, run: Told) -> tuple[Moments | None, BumpbotError | None]:
+    """When the run's artifacts were uploaded and its jobs ran. Without a token, as when a person tries it at home, nobody is asked,
+    and that is said; with one, what keeps the forge from telling keeps everything from being published."""
+    token = None if place.offline else environment.word("GITHUB_TOKEN")
+    if token is None:
+        note(f"upload times were not held against the jobs': {'--offline' if place.offline else 'GITHUB_TOKEN is not set'}")
+        return None, None
+    forge = GitHubForge(environment.api(), environment.repository(), token, SystemClock(), login=environment.login())
+    try:
+        return Moments(artifacts=tuple(forge.artifacts(run.run)), jobs=tuple(forge.jobs(run.run))), None
+    except BumpbotError as error:
+        kind = Unreachable if isinstance(error, Unreachable) else Refusal
+        return None, kind(f"GitHub does not tell when the artifacts were uploaded, and nothing is published: {error.reason}",
+                          "give the job `permissions: actions: read`, and run it again")
 
 
 def _told(commit: str, day: str | None) -> Told:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
@@ -78,6 +78,17 @@ class Artifact(Struct, frozen=True, kw_only=True):
     size: int
     created: datetime
     expired: bool
+
+
+LATE = timedelta(minutes=2)
+"""How long after its job's end an upload may be told: the ends of jobs on machines of one's own are told by those machines' clocks,
+uploads by the forge's."""
+
+
+def in_time(created: datetime, started: datetime | None, completed: datetime | None, *, late: timedelta = LATE) -> bool:
+    """Whether an artifact was uploaded while a job ran (SECURITY.md 5). No clock helps one that was there before its job began: a
+    job uploads last, after minutes."""
+    return started is not None and started <= created and (completed is None or created <= completed + late)
 
 
 class Labelling(Struct, frozen=True, kw_only=True):

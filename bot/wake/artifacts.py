@@ -1,7 +1,7 @@
 """Which artifacts a job may have uploaded, and their files. What does not fit is not read; what cannot be read is noted.
 
 An artifact counts for a job if the layout expects its name, the name fits the job's kind and concurrency and stands once,
-and it was uploaded in the job's time (SECURITY.md rule 5).
+and it was uploaded in the job's time and, where its name tells one, in that attempt (SECURITY.md rule 5).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from msgspec import Struct
 from bot.diagnose.logs import Opened
 from bot.errors import BadInput, BumpbotError, Missing, Refusal
 from bot.layout.records import Artifacts as Names
-from bot.model.forge import Artifact
+from bot.model.forge import Artifact, in_time
 from bot.model.run import Job
 from bot.ports import Forge
 from bot.strict.words import one_line
 
 LIMIT = 512 << 20
 _CONCURRENCY = re.compile(r"_conc([0-9]{1,7}(?:x[0-9]{1,7})*)(?:_|$)")
-# An upload is part of its job; clocks and whole seconds are not that exact.
-_LATE = timedelta(minutes=2)
+# How our own workflow ends a name. Another's names say nothing of attempts.
+_ATTEMPT = re.compile(r"_attempt([1-9][0-9]{0,5})$")
 # zipfile has more ways to stumble over a damaged archive than it documents.
 _STUMBLES = (ValueError, OverflowError, OSError, struct.error)
 
@@ -45,9 +45,14 @@ class Fitting(Struct, frozen=True, kw_only=True):
 
 def fitting(names: Names, artifacts: Iterable[Artifact], jobs: Sequence[Job], job: Job) -> Fitting:
     """What `job` may have uploaded, of all that its run holds; `jobs` are the run's, of every attempt."""
-    mine = [one for one in artifacts if _expected(names, one) and job in _owners(names, one, jobs)]
+    owned = [(one, _owners(names, one, jobs)) for one in artifacts if _expected(names, one)]
+    mine = [one for one, owners in owned if job in owners]
     often = Counter(one.name for one in mine)
     kept, notes = [], dict[str, bool]()
+    for one, owners in owned:
+        if not owners and job.started is not None and _alike(names, one, job):
+            outside = note(one.name, f"uploaded {one.created:%Y-%m-%d %H:%M:%S}Z, outside its job's time")
+            notes[outside] = _globbed(one.name, names.logs)
     for one in mine:
         of_log = _globbed(one.name, names.logs)
         if one.expired:
@@ -144,20 +149,19 @@ def _owners(names: Names, artifact: Artifact, jobs: Sequence[Job]) -> list[Job]:
     """The jobs in whose time it was uploaded, those before whose end before those just after it; of a job's attempts the
     last that had begun."""
     alike = [job for job in jobs if _alike(names, artifact, job)]
-    inside = [job for job in alike if job.completed is None or artifact.created <= job.completed]
-    late = [job for job in alike if job.completed is not None and artifact.created <= job.completed + _LATE]
+    inside = [job for job in alike if in_time(artifact.created, job.started, job.completed, late=timedelta())]
+    late = [job for job in alike if in_time(artifact.created, job.started, job.completed)]
     newest = {job.name: job for job in sorted(inside or late, key=lambda job: job.attempt)}
     return list(newest.values())
 
 
 def _alike(names: Names, artifact: Artifact, job: Job) -> bool:
-    """Whether kind, concurrency and, where the job tells it, the recipe fit, and the job had begun."""
-    points = points_of(artifact.name)
+    """Whether kind and concurrency fit and, where the job or the name tells them, recipe and attempt."""
+    points, attempt = points_of(artifact.name), _ATTEMPT.search(artifact.name)
     of_eval = _globbed(artifact.name, names.evals)
     return (
-        job.role != "other" and job.started is not None and job.started <= artifact.created
-        and of_eval == (job.role == "eval") and (not points or job.concurrency in points)
-        and (not job.recipe or f"_{job.recipe}_conc" in artifact.name)
+        job.role != "other" and of_eval == (job.role == "eval") and (not points or job.concurrency in points)
+        and (not job.recipe or f"_{job.recipe}_conc" in artifact.name) and (attempt is None or int(attempt[1]) == job.attempt)
     )
 
 

@@ -51,6 +51,8 @@ class TestRowsAlone:
         assert {flag for row in new.rows for flag in row["flags"]} == {"gate-failed:stream"}
         assert (told := both(new, old))["verdict"] == "regressed"
         assert [one["how"] for one in told["findings"] if one["metric"] == "gates"] == ["gates:stream"]
+        shown = bumpbot("compare", new.root / "results", "--baseline", old.root / "results").out
+        assert next(line.split() for line in shown.splitlines() if " gates " in line)[-4:] == ["0", "1", "+1", "gates:stream"]
 
     def test_of_a_good_run_say_so(self, old: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         told = both(measured(tmp_path / "new", monkeypatch, 2, counts=Counts(profiled=199, failed=1)), old)

@@ -108,13 +108,14 @@ class TestWhoWatches:
             report = bench.measure()
         assert (report.state, report.exit_code) == ("complete", 0) and (bench.root / "results" / "SHA256SUMS").exists()
 
-    def test_may_ask_twice_that_it_ends_and_it_is_1_all_the_same(self, tmp_path: Path) -> None:
+    def test_may_ask_twice_that_it_ends_and_its_exit_code_is_its_own(self, tmp_path: Path) -> None:
         """A second signal, when all was kept and nothing was left but to end, was an end by signal: 143."""
         told = ("import os, signal, atexit\nfrom bot.adapters.interrupts import Signals\nfrom bot.errors import Stopped\n"
                 "atexit.register(os.kill, os.getpid(), signal.SIGTERM)\n"
                 "with Signals() as signals:\n    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
-                "    except Stopped:\n        signals.last()\nos.kill(os.getpid(), signal.SIGTERM)\nraise SystemExit(1)\n")
-        assert subprocess.run([sys.executable, "-c", told], cwd=ROOT, check=False, timeout=60).returncode == 1
+                "    except Stopped:\n        signals.last()\nos.kill(os.getpid(), signal.SIGTERM)\n"
+                "raise SystemExit(7 if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN else 8)\n")
+        assert subprocess.run([sys.executable, "-c", told], cwd=ROOT, check=False, timeout=60).returncode == 7
 
 
 class TestWhatIsAskedWrongly:

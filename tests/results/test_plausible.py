@@ -40,6 +40,10 @@ class TestMillisecondsWrittenAsSeconds:
         with pytest.raises(BadInput, match="unit"):
             read(value)
 
+    def test_are_no_bursts_of_a_few_requests_whose_medians_lie_far_apart(self) -> None:
+        """Two of four answers came in one piece: gaps of 7 us and 0.86 ms, of which each median is halfway."""
+        assert read(latency(itl={"p50": 0.000432546}, intvty={"p50": 71861.4})).rows
+
     def test_are_refused_where_the_file_labels_them_wrongly(self) -> None:
         speed = {"unit": "tokens/sec/user", "p50": 213.0}
         good = summary(inter_token_latency={"unit": "ms", "p50": 4.7}, output_token_throughput_per_user=speed)

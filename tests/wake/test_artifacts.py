@@ -56,6 +56,26 @@ class TestWhoseItIs:
         assert [one.id for one in fitting(NAMES, held, (first, second), first).results] == [1]
         assert [one.id for one in fitting(NAMES, held, (first, second), second).results] == [2]
 
+    @pytest.mark.parametrize(("name", "minutes", "whose"), [
+        ("bmk_r_conc4_attempt1", 50, 1), ("bmk_r_conc4_attempt2", 80, 2), ("bmk_r_conc4_attempt1", 80, None),
+        ("bmk_r_conc4_attempt2", 50, None), ("bmk_r_conc4_attempt3", 80, None), ("bmk_r_conc4_attempt", 80, 2)])
+    def test_a_name_that_tells_an_attempt_is_of_that_one_alone(self, name: str, minutes: float, whose: int | None) -> None:
+        both = job(1, ends=60), job(2, attempt=2, begins=70, ends=100)
+        found = [one.id for one in both if fitting(NAMES, [artifact(1, name, minutes)], both, one).results]
+        assert found == ([] if whose is None else [whose])
+
+    @pytest.mark.parametrize("minutes", [-1, 65])
+    def test_outside_its_job_s_time_it_is_noted_as_lost(self, minutes: float) -> None:
+        held = [artifact(1, "bmk_r_conc4_n0", minutes), artifact(2, "server_logs_r_conc4", minutes), artifact(3, "bmk_r_conc8_n0", minutes)]
+        found = fitting(NAMES, held, (job(),), job())
+        assert (found.logs, found.results) == ((), ()) and len(found.notes) == 2
+        assert all(said.endswith("Z, outside its job's time") for said in found.notes)
+        assert found.lost == found.notes[:1] and found.lost[0].startswith("bmk_r_conc4_n0: uploaded 20")
+
+    def test_of_the_other_attempt_it_is_no_note(self) -> None:
+        both = job(1, ends=60), job(2, attempt=2, begins=70, ends=100)
+        assert [fitting(NAMES, [artifact(1, "bmk_r_conc4_n0", 50)], both, one).notes for one in both] == [(), ()]
+
     def test_two_of_one_name_in_one_job_s_time_count_neither(self) -> None:
         held = [artifact(1, "bmk_r_conc4_n0", 50), artifact(2, "bmk_r_conc4_n0", 55), artifact(3, "bmk_r_conc4_n1", 55)]
         found = fitting(NAMES, held, (job(),), job())

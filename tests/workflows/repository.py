@@ -19,7 +19,9 @@ from bot.rehearse.world import World
 from tests.cli import worlds
 from tests.cli.shell import bumpbot
 from tests.workflows.act import ROOT, Ran, Runner
+from tests.workflows.listed import listed
 from tests.workflows.payloads import payload
+from tests.workflows.runner import TASK
 
 # The smoke that the bot starts: it fails, hours after every test is over unless a test moves the clock.
 STORY = """    runs:
@@ -28,6 +30,7 @@ STORY = """    runs:
 """
 WORKFLOWS = ROOT / ".github" / "workflows"
 SECRETS = {"BUMPBOT_APP_PRIVATE_KEY": "the-key-of-the-app", "BUMPBOT_MODEL_TOKEN": "the-model-token"}
+MEASURES = ("toy c1", "toy c4", f"toy c4 eval {TASK}")
 APP = {"BUMPBOT_APP_ID": "Iv1.loopback"}
 
 
@@ -112,6 +115,7 @@ class Repository:
                 **options: Any) -> Ran:
         """One run of smoke.yml or sweep.yml, started from `ref`."""
         payload = self.facts(inputs=inputs, ref=ref, sender={"login": "bumpbot[bot]"})
+        listed(self.world.hub, workflow, ("plan", *MEASURES), self.artifacts)
         options["env"] = {"GITHUB_REF": ref, "GITHUB_SERVER_URL": f"file://{self._served()}", **options.get("env", {})}
         return self._runner(event, payload, WORKFLOWS / workflow, secrets=self._secrets, inputs=inputs, **options)
 

@@ -127,6 +127,10 @@ class TestASweep:
         assert {row.value for row in held.rows if row.task == runner.TASK} == {1.0}
         assert {one.concurrency: one.profiled for one in held.accounting} == {1: 2, 4: 4}
 
+    def test_is_held_against_the_times_of_its_jobs(self, swept: Run) -> None:
+        asked = {path.partition("?")[0] for path in swept.here.reads}
+        assert {"actions/runs/1/artifacts", "actions/runs/1/jobs"} <= asked and "upload times were not held" not in swept.ran.log
+
     def test_shows_table_and_curve_in_both_languages(self, swept: Run) -> None:
         page = swept.ran.summary
         assert page.count("xychart-beta") == 2 and '["1", "4"]' in page

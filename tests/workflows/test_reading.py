@@ -117,7 +117,7 @@ class TestSmokeAndSweep:
 
     def test_hand_every_input_on_and_one_secret(self, name: str) -> None:
         job, = jobs(name).values()
-        assert job["uses"] == "./.github/workflows/benchmark.yml" and job["permissions"] == {"contents": "write"}
+        assert job["uses"] == "./.github/workflows/benchmark.yml" and job["permissions"] == {"contents": "write", "actions": "read"}
         assert job["with"] == {key: f"${{{{ inputs.{key} }}}}" for key in self.INPUTS if key != "nonce"}
         assert list(job["secrets"]) == ["model-token"]
 
@@ -130,7 +130,7 @@ class TestBenchmark:
     def test_may_read_contents_and_write_them_only_where_a_hosted_machine_publishes(self) -> None:
         """A called workflow has no more than its caller gives, so that the callers give `write`; each job takes its own part."""
         assert {name: job["permissions"] for name, job in jobs("benchmark.yml").items()} == {
-            "plan": {"contents": "read"}, "run": {"contents": "read"}, "collect": {"contents": "write"}}
+            "plan": {"contents": "read"}, "run": {"contents": "read"}, "collect": {"contents": "write", "actions": "read"}}
 
     def test_shows_the_models_token_to_the_step_that_measures_and_to_no_other(self) -> None:
         holders = [(where, step.get("name")) for where, step in steps() if "secrets.model-token" in str(step)]

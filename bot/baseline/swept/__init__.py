@@ -8,6 +8,7 @@ planned (SECURITY.md 4, 5, 12).
 from bot.baseline.swept.artifacts import Upload, shelved
 from bot.baseline.swept.job import Known, gather
 from bot.baseline.swept.made import measured, open_to
+from bot.baseline.swept.moments import Moments, timely
 from bot.baseline.swept.plan import named, planned
 
-__all__ = ["Known", "Upload", "gather", "measured", "named", "open_to", "planned", "shelved"]
+__all__ = ["Known", "Moments", "Upload", "gather", "measured", "named", "open_to", "planned", "shelved", "timely"]
