@@ -163,17 +163,32 @@ class Matcher:
         self.signatures = tuple(signatures)
         patterns = [_unnamed(item.pattern) for item in self.signatures]
         self._any = _union(patterns)
+        self._which = _set(tuple(patterns))
         self._spanning = _union([_unnamed(item.pattern) for item in self.signatures if item.spans])
         self._worth = _union([*patterns, *([also] if also else [])])
 
     def __call__(self, line: str, block: str = "") -> tuple[Signature, Any] | None:
-        if self._any.search(line) or (block and self._spanning.search(block)):
+        known = self._any.search(line)
+        if not known and not (block and self._spanning.search(block)):
+            return None
+        hits = frozenset(self._which.Match(line) or ()) if known else frozenset()
+        if known and not hits:  # it gave up for want of memory, which reads as nothing: each is asked by itself
             return match(self.signatures, line, block)
-        return None
+        near = (signature for at, signature in enumerate(self.signatures) if at in hits or (block and signature.spans))
+        return match(near, line, block)
 
     def touches(self, line: str) -> bool:
         """Whether a line says anything at all; cheap, for the millions of lines that do not."""
         return bool(self._worth.search(line))
+
+
+@functools.lru_cache(maxsize=16)
+def _set(patterns: tuple[str, ...]) -> Any:
+    made = re2.Set.SearchSet(_OPTIONS)
+    for pattern in patterns or (NEVER,):
+        made.Add(pattern)
+    made.Compile()
+    return made
 
 
 def _union(patterns: Sequence[str]) -> Any:

@@ -111,3 +111,19 @@ class TestBadKnowledge:
     def test_an_unknown_class_is_refused(self):
         with pytest.raises(BadInput, match="class"):
             load(ENTRY.format(id="a", pattern="boom", excerpt="boom").replace("oom\n", "bad-luck\n"), "s.yaml")
+
+
+class TestAllAtOnce:
+    LINES = [*(last(one.example) for one in SIGNATURES), *(f"{last(one.example)} {last(two.example)}" for one, two in
+             zip(SIGNATURES, SIGNATURES[1:] + SIGNATURES[:1], strict=True)), "nothing that anybody knows", ""]
+
+    @pytest.mark.parametrize("gives_up", [False, True])
+    def test_find_what_each_by_itself_finds_first(self, gives_up):
+        """Two examples in a line fit two signatures at least: the first of the file is meant."""
+        found = Matcher(SIGNATURES)
+        if gives_up:  # as an automaton that is out of memory answers
+            found._which = type("", (), {"Match": lambda self, line: None})()
+        for line in self.LINES:
+            for block in ("", *(one.example for one in SIGNATURES if one.spans), "nothing\nat all"):
+                one, other = found(line, block), match(SIGNATURES, line, block)
+                assert (one and (one[0].id, one[1].group())) == (other and (other[0].id, other[1].group())), (line, block)
