@@ -21,11 +21,12 @@ PRESETS = ("own", "inferencex")
 
 def schemes(assets: PackagedAssets) -> tuple[Scheme, ...]:
     """How tags are read and ordered."""
-    return _schemes(assets.text("knowledge/tags.yaml"))
+    return schemes_of(assets.text("knowledge/tags.yaml"))
 
 
 @lru_cache(maxsize=2)
-def _schemes(text: str) -> tuple[Scheme, ...]:
+def schemes_of(text: str) -> tuple[Scheme, ...]:
+    """As `schemes`, of the text of tags.yaml."""
     return tag_schemes.read(text, file="knowledge/tags.yaml")
 
 

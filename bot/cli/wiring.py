@@ -13,9 +13,9 @@ from bot.adapters.generator import GuestGenerator
 from bot.adapters.kept import FolderBaselines
 from bot.adapters.published import ApiSource, PublishedBaselines, Source
 from bot.adapters.several import SeveralBaselines
+from bot.cli.packaged import schemes_of
 from bot.diagnose import known as known_repairs
 from bot.diagnose import reported, signatures
-from bot.images import schemes as tag_schemes
 from bot.layout import Layout
 from bot.ledger import Ledger, LedgerBaselines
 from bot.model.text import Text
@@ -42,7 +42,7 @@ def _read(tags: str, signatures_: str, repairs: str, metrics: str, reported_: st
     known = signatures.load(signatures_, file="knowledge/signatures.yaml")
     ids = {signature.id for signature in known}
     return Knowledge(
-        schemes=tag_schemes.read(tags, file="knowledge/tags.yaml"),
+        schemes=schemes_of(tags),
         signatures=known,
         repairs=known_repairs.load(repairs, file="knowledge/repairs.yaml", signatures=ids),
         metrics=load_metrics(metrics, file="knowledge/metrics.yaml"),
