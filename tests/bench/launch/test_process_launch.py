@@ -9,8 +9,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from bot.bench.launch import process
+from bot.bench.launch import port, process
 from bot.errors import Missing, Refusal
+from bot.model.bench import Machine
 from tests.bench.launch.worlds import IMAGE, SERVER, TOKEN, Scene, over
 
 ECHO = (sys.executable, "-IS", "-c", SERVER)
@@ -75,16 +76,30 @@ class TestThePort:
     def test_that_is_taken_is_said_before_anything_is_pulled(self, scene, stack, launcher):
         scene.world.install("docker", "enroot")
         with socket.create_server(("127.0.0.1", 0)) as taken:
-            port = taken.getsockname()[1]
-            with pytest.raises(Refusal, match=f"port {port} is taken") as told:
-                scene.begin(stack, launcher, {"port": port, "server": ECHO})
+            at = taken.getsockname()[1]
+            with pytest.raises(Refusal, match=f"port {at} is taken") as told:
+                scene.begin(stack, launcher, {"port": at, "server": ECHO})
         assert "machine file" in told.value.hint and scene.world.calls() == []
 
     def test_of_the_machine_is_used(self, scene, stack):
         with socket.create_server(("127.0.0.1", 0)) as one:
-            port = one.getsockname()[1]
-        assert scene.begin(stack, "process", {"port": port, "server": ECHO}).url == f"http://127.0.0.1:{port}"
+            at = one.getsockname()[1]
+        assert scene.begin(stack, "process", {"port": at, "server": ECHO}).url == f"http://127.0.0.1:{at}"
 
     def test_none_named_is_a_free_one_each_time(self, scene, stack):
         urls = {scene.begin(stack, "process", {"server": (*ECHO, "{port}")}).url for _ in range(3)}
         assert len(urls) == 3 and json.dumps(sorted(urls))
+
+    def test_none_named_is_one_that_no_outgoing_connection_is_given(self, monkeypatch, tmp_path):
+        told = tmp_path / "range"
+        monkeypatch.setattr(port, "_RANGE", told)
+        for lowest, fits in (("20040\t60999\n", range(20_000, 20_040)), ("20000 60999", range(1024, 65_536)), ("?", range(20_000, 32_768))):
+            told.write_text(lowest)
+            assert {port.chosen(Machine()) for _ in range(9)} <= set(fits), lowest
+
+    def test_that_somebody_listens_at_is_passed_over(self, monkeypatch):
+        with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as free:
+            mine = free.getsockname()[1]
+            free.close()
+            monkeypatch.setattr(port, "_candidates", lambda: [taken.getsockname()[1], mine])
+            assert port.chosen(Machine()) == mine
