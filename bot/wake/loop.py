@@ -192,6 +192,8 @@ def _play(context: Context, snapshot: Snapshot, turns: Sequence[_Turn]) -> None:
         if turn.visit.id not in won:
             turn.visit.last = ()
     if isinstance(taken, Lost):
+        met = ", ".join(taken.changed[:3]) or f"each of {taken.tries} tries met another push, or a ledger that takes none"
+        context.narrate(f"nothing was claimed: {met}; looking again")
         return
     records: list[Step] = []
     try:

@@ -31,7 +31,7 @@ class Stage:
 
     def bot(self, name: str) -> RehearsedBot:
         if name not in self.bots:
-            self.bots[name] = RehearsedBot(self.world, self.story, self.work, name=name)
+            self.bots[name] = RehearsedBot(self.world, self.story, self.work, name=name, narrate=print)  # shown where a test fails
         return self.bots[name]
 
     def play(self, until: Callable[[World], bool], bot: str = "first") -> None:

@@ -70,8 +70,8 @@ class Overtaken:
 class TestTwoWakesRace:
     def test_one_acts_and_the_other_looks_again(self, stage: Stage) -> None:
         name, payload = first_delivery(stage)
-        slow = stage.bot("second").context()
-        fast = stage.bot("first").context()
+        said: list[str] = []
+        slow, fast = replace(stage.bot("second").context(), narrate=said.append), stage.bot("first").context()
         stage.give(replace(slow, ledger=Overtaken(slow.ledger, lambda: stage.give(fast, name, payload))), name, payload)
         assert len(smokes(stage.world)) == 1
         assert len(stage.world.hub.pulls()) == 1
@@ -79,6 +79,7 @@ class TestTwoWakesRace:
         entries = stage.entries()
         assert chains.verify(entries) is None
         assert len({entry.entry.wake for entry in entries}) == 1, "the slow wake found everything done"
+        assert any(line.startswith("nothing was claimed: bumps/") for line in said)
 
     def test_a_claim_that_another_wake_works_on_is_left_alone(self, stage: Stage) -> None:
         name, payload = first_delivery(stage)
