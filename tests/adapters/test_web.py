@@ -20,11 +20,10 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close
 @pytest.fixture
 def server():
     """`server(act)` gives the address of a server; `act` gets each connection after the request and the request itself."""
-    opened = []
+    opened: list[tuple[socket.socket, threading.Thread]] = []
 
     def begin(act: Callable[[socket.socket, bytes], None]) -> str:
         listening = socket.create_server(("127.0.0.1", 0))
-        opened.append(listening)
 
         def serve() -> None:
             with suppress(OSError):
@@ -39,12 +38,20 @@ def server():
                     asked += one.recv(65_536)
                 act(one, asked)
 
-        threading.Thread(target=serve, daemon=True).start()
+        thread = threading.Thread(target=serve, daemon=True)
+        opened.append((listening, thread))
+        thread.start()
         return f"http://127.0.0.1:{listening.getsockname()[1]}"
 
     yield begin
-    for each in opened:
-        each.close()
+    for listening, thread in opened:
+        # A close alone leaves the thread in its accept(), and a later test's server, which is given the same descriptor, loses
+        # its connections to it: a wake's POST was answered with this file's 503.
+        with suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+        listening.close()
+        assert not thread.is_alive()
 
 
 def says(*parts: bytes) -> Callable[[socket.socket, bytes], None]:
