@@ -45,8 +45,8 @@ def server():
 
     yield begin
     for listening, thread in opened:
-        # A close alone leaves the thread in its accept(), and a later test's server, which is given the same descriptor, loses
-        # its connections to it: a wake's POST was answered with this file's 503.
+        # A close alone leaves the thread in its accept(), and a later test's server lost connections to it (it is given the same
+        # descriptor): a wake's POST was answered with this file's 503.
         with suppress(OSError):
             listening.shutdown(socket.SHUT_RDWR)
         thread.join(5)

@@ -14,7 +14,7 @@ from bot.bench.watch import ServerDied
 from bot.errors import Missing, Refusal, Stopped, Unreachable
 from bot.model.bench import Gate, Setting
 from tests.diagnose.worlds import SIGNATURES, read, trace, vllm
-from tests.fakes.benches import Bench, Took
+from tests.fakes.benches import Bench, Took, raising
 
 HEAD = "2026-11-30T10:00:00+00:00 bumpbot bench:"
 
@@ -22,13 +22,6 @@ HEAD = "2026-11-30T10:00:00+00:00 bumpbot bench:"
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(tmp_path / "out").put_on(monkeypatch)
-
-
-def raising(error: BaseException) -> Any:
-    def step(*_: Any, **__: Any) -> Any:
-        raise error
-
-    return step
 
 
 def lines(bench: Bench) -> list[str]:

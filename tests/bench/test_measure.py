@@ -17,7 +17,7 @@ from bot.bench import kept, stages
 from bot.bench.watch import ServerDied
 from bot.errors import Missing, Refusal, Stopped, Unreachable
 from bot.model.bench import Counts, Gate, Setting
-from tests.fakes.benches import DIGEST, PRINT, Bench, Took, eval_order, order
+from tests.fakes.benches import DIGEST, PRINT, Bench, Took, eval_order, order, raising
 
 STEPS = ("facts", "fits", "tool", "begin", "ready", "settings", "probes", "load")
 
@@ -25,15 +25,6 @@ STEPS = ("facts", "fits", "tool", "begin", "ready", "settings", "probes", "load"
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(tmp_path / "out").put_on(monkeypatch)
-
-
-def raising(error: BaseException) -> Any:
-    """A step that ends so."""
-
-    def step(*_: Any, **__: Any) -> Any:
-        raise error
-
-    return step
 
 
 class TestAWholeRun:

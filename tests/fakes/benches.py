@@ -41,6 +41,15 @@ def eval_order(**other: Any) -> Order:
     return order(kind="eval", load=None, eval=EvalSpec(task="gsm8k", threshold=0.9), metric="exact_match,strict-match", **other)
 
 
+def raising(error: BaseException) -> Any:
+    """A step that ends so."""
+
+    def step(*_: Any, **__: Any) -> Any:
+        raise error
+
+    return step
+
+
 class Clock:
     """Time that passes only where somebody says so."""
 
